@@ -258,7 +258,7 @@ fn quantities() -> String {
     let mut text = String::new();
     for quantity in QUANTITIES {
         let kind = match quantity.kind {
-            Kind::Octets => "1000 B or 10 segments".to_owned(),
+            Kind::Bytes => "1000 B or 10 segments".to_owned(),
             Kind::Span => "200 ms".to_owned(),
             Kind::Count => "3".to_owned(),
             Kind::Relative => "1001".to_owned(),

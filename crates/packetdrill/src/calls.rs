@@ -13,7 +13,7 @@ use nix::errno::Errno;
 pub(crate) enum Call {
     /// Nothing but time has to pass.
     Sleep,
-    /// A packet of at most so many octets has to leave.
+    /// A packet of at most so many bytes has to leave.
     Packet {
         room: usize,
     },
@@ -58,7 +58,7 @@ pub(crate) enum Answer {
     Nothing,
     Packet(Departed),
     Accepted(Accepted),
-    Octets(Vec<u8>),
+    Bytes(Vec<u8>),
     Count(usize),
     Polled(Vec<PollEntry>),
     Events(Vec<EpollEvent>),
@@ -81,7 +81,7 @@ impl Call {
             Call::Connect { fd } => world.connected(*fd).map(|()| Answer::Nothing),
             Call::Read { fd, reading, got } => {
                 let answer = world.read(*fd, *reading, got);
-                answer.map(|()| Answer::Octets(std::mem::take(got)))
+                answer.map(|()| Answer::Bytes(std::mem::take(got)))
             }
             Call::Write { fd, writing, bytes, sent } => {
                 match world.write(*fd, *writing, (bytes, sent)) {
@@ -119,7 +119,7 @@ impl Call {
             Call::Connect { .. } => Err(Errno::EINPROGRESS),
             Call::Accept { .. } | Call::Splice { .. } => Err(Errno::EAGAIN),
             Call::Read { got, .. } if got.is_empty() => Err(Errno::EAGAIN),
-            Call::Read { got, .. } => Ok(Answer::Octets(std::mem::take(got))),
+            Call::Read { got, .. } => Ok(Answer::Bytes(std::mem::take(got))),
             Call::Write { sent: 0, .. } => Err(Errno::EAGAIN),
             Call::Write { sent, .. } => Ok(Answer::Count(*sent)),
             Call::Poll { entries } => Ok(Answer::Polled(std::mem::take(entries))),

@@ -22,7 +22,7 @@ pub(crate) struct Setup {
     pub(crate) stack: Stack,
     /// The address a socket gets that connects without having been bound.
     pub(crate) local: Locals,
-    /// Octets of the largest IP packet that leaves.
+    /// Bytes of the largest IP packet that leaves.
     pub(crate) mtu: u16,
     /// net.ipv4.tcp_notsent_lowat.
     pub(crate) notsent_lowat: u32,

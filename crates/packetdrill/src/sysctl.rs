@@ -219,7 +219,7 @@ fn reordering(setup: &mut Setup, value: &[u64]) -> Option<()> {
 
 fn rmem(setup: &mut Setup, value: &[u64]) -> Option<()> {
     let &[_, initial, most] = value else { return None };
-    // Of 131072 octets 83000 hold data when segments are full (profile `linux`).
+    // Of 131072 bytes 83000 hold data when segments are full (profile `linux`).
     let data = initial * 83_000 / 131_072;
     set_text(setup, &format!("receive_buffer={most} B"))?;
     set_text(setup, &format!("receive_buffer_initial={} B", data.min(most)))
@@ -232,8 +232,8 @@ fn wmem(setup: &mut Setup, value: &[u64]) -> Option<()> {
 }
 
 fn notsent_lowat(setup: &mut Setup, value: &[u64]) -> Option<()> {
-    let &[octets] = value else { return None };
-    setup.notsent_lowat = u32::try_from(octets).ok()?;
+    let &[bytes] = value else { return None };
+    setup.notsent_lowat = u32::try_from(bytes).ok()?;
     Some(())
 }
 

@@ -1,7 +1,7 @@
 //! What a script may assert of an endpoint: the quantities there are, and their values.
 
 use ackord_events::TcpState;
-use ackord_tcp::{CloseReason, Connection, Repair};
+use ackord_tcp::{CloseReason, Connection, RecoveryState};
 use ackord_units::{Bytes, Seq, Span, Time};
 use std::fmt;
 
@@ -32,8 +32,8 @@ impl fmt::Debug for Quantity {
 /// What a quantity's values look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An amount of data: `1000 B`, or `10 segments` of SMSS octets.
-    Octets,
+    /// An amount of data: `1000 B`, or `10 segments` of SMSS bytes.
+    Bytes,
     /// A time span.
     Span,
     /// A plain number.
@@ -48,7 +48,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
     /// An amount of data.
-    Octets(u64),
+    Bytes(u64),
     /// A time span.
     Span(Span),
     /// A plain number.
@@ -63,8 +63,8 @@ pub enum Fact {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wanted {
     /// An amount of data.
-    Octets(u64),
-    /// So many segments of SMSS octets.
+    Bytes(u64),
+    /// So many segments of SMSS bytes.
     Segments(f64),
     /// A time span.
     Span(Span),
@@ -120,8 +120,8 @@ impl Asked<'_> {
     }
 }
 
-fn octets(bytes: Bytes) -> Fact {
-    if bytes == Bytes::MAX { Fact::None } else { Fact::Octets(bytes.get()) }
+fn bytes(bytes: Bytes) -> Fact {
+    if bytes == Bytes::MAX { Fact::None } else { Fact::Bytes(bytes.get()) }
 }
 
 fn span(span: Option<Span>) -> Fact {
@@ -147,7 +147,7 @@ const STATES: &[&str] = &[
     "CLOSED",
 ];
 const REASONS: &[&str] = &["orderly", "reset", "aborted", "timed-out", "refused"];
-const REPAIRS: &[&str] = &["none", "doubtful", "notified", "fast", "timeout"];
+const RECOVERY_STATES: &[&str] = &["none", "doubtful", "notified", "fast", "timeout"];
 
 const fn quantity(
     name: &'static str,
@@ -166,19 +166,19 @@ pub static QUANTITIES: &[Quantity] = &[
     quantity("close_reason", Kind::Word(REASONS), "Why it is closed, once it is", |a| {
         a.connection.close_reason().map_or(Fact::None, |reason| Fact::Word(reason_name(reason)))
     }),
-    quantity("cwnd", Kind::Octets, "Congestion window", |a| octets(a.connection.cwnd())),
-    quantity("ssthresh", Kind::Octets, "Slow-start threshold; `none` while there is none", |a| {
-        octets(a.connection.ssthresh())
+    quantity("cwnd", Kind::Bytes, "Congestion window", |a| bytes(a.connection.cwnd())),
+    quantity("ssthresh", Kind::Bytes, "Slow-start threshold; `none` while there is none", |a| {
+        bytes(a.connection.ssthresh())
     }),
-    quantity("in_flight", Kind::Octets, "Octets sent and not acknowledged (FlightSize)", |a| {
-        octets(a.connection.flight_size())
+    quantity("in_flight", Kind::Bytes, "Bytes sent and not acknowledged (FlightSize)", |a| {
+        bytes(a.connection.flight_size())
     }),
-    quantity("pipe", Kind::Octets, "Octets believed to be under way (RFC 6675)", |a| {
-        octets(a.connection.pipe())
+    quantity("pipe", Kind::Bytes, "Bytes believed to be under way (RFC 6675)", |a| {
+        bytes(a.connection.pipe())
     }),
-    quantity("sacked", Kind::Octets, "Octets reported by SACK", |a| octets(a.connection.sacked())),
-    quantity("unsent", Kind::Octets, "Octets written and never sent", |a| {
-        octets(a.connection.snapshot().unsent)
+    quantity("sacked", Kind::Bytes, "Bytes reported by SACK", |a| bytes(a.connection.sacked())),
+    quantity("unsent", Kind::Bytes, "Bytes written and never sent", |a| {
+        bytes(a.connection.snapshot().unsent)
     }),
     quantity("outstanding", Kind::Count, "Segments sent and not acknowledged", |a| {
         Fact::Count(u64::from(a.connection.snapshot().outstanding_segments))
@@ -189,34 +189,34 @@ pub static QUANTITIES: &[Quantity] = &[
     quantity("probes", Kind::Count, "Probes of a closed window in a row", |a| {
         Fact::Count(u64::from(a.connection.snapshot().probes))
     }),
-    quantity("rmss", Kind::Octets, "Payload of the peer's full-sized segments", |a| {
-        octets(a.connection.snapshot().rmss)
+    quantity("rmss", Kind::Bytes, "Payload of the peer's full-sized segments", |a| {
+        bytes(a.connection.snapshot().rmss)
     }),
-    quantity("smss", Kind::Octets, "Payload of a full-sized segment", |a| {
-        octets(a.connection.smss())
+    quantity("smss", Kind::Bytes, "Payload of a full-sized segment", |a| {
+        bytes(a.connection.smss())
     }),
-    quantity("snd_wnd", Kind::Octets, "The window the peer offers", |a| {
-        octets(a.connection.snapshot().snd_wnd)
+    quantity("snd_wnd", Kind::Bytes, "The window the peer offers", |a| {
+        bytes(a.connection.snapshot().snd_wnd)
     }),
-    quantity("rcv_wnd", Kind::Octets, "The window announced to the peer", |a| {
-        octets(a.connection.snapshot().rcv_wnd)
+    quantity("rcv_wnd", Kind::Bytes, "The window announced to the peer", |a| {
+        bytes(a.connection.snapshot().rcv_wnd)
     }),
-    quantity("snd_una", Kind::Relative, "Oldest octet not acknowledged", |a| {
+    quantity("snd_una", Kind::Relative, "Oldest byte not acknowledged", |a| {
         Fact::Count(u64::from(a.connection.snd_una().since(a.iss)))
     }),
-    quantity("snd_nxt", Kind::Relative, "Next octet to send", |a| {
+    quantity("snd_nxt", Kind::Relative, "Next byte to send", |a| {
         Fact::Count(u64::from(a.connection.snd_nxt().since(a.iss)))
     }),
-    quantity("rcv_nxt", Kind::Relative, "Next octet expected", |a| {
+    quantity("rcv_nxt", Kind::Relative, "Next byte expected", |a| {
         Fact::Count(u64::from(a.connection.rcv_nxt().since(a.irs)))
     }),
-    quantity("recovery", Kind::Word(REPAIRS), "What is being repaired", |a| {
-        Fact::Word(match a.connection.snapshot().repair {
-            Repair::None => "none",
-            Repair::Doubtful => "doubtful",
-            Repair::Notified => "notified",
-            Repair::Fast => "fast",
-            Repair::Timeout => "timeout",
+    quantity("recovery", Kind::Word(RECOVERY_STATES), "The recovery under way", |a| {
+        Fact::Word(match a.connection.snapshot().recovery {
+            RecoveryState::None => "none",
+            RecoveryState::Doubtful => "doubtful",
+            RecoveryState::Notified => "notified",
+            RecoveryState::Fast => "fast",
+            RecoveryState::Timeout => "timeout",
         })
     }),
     quantity("dupacks", Kind::Count, "Duplicate acknowledgments in a row", |a| {
@@ -284,17 +284,17 @@ pub static QUANTITIES: &[Quantity] = &[
     quantity("state_timer", Kind::Span, "Time left in TIME-WAIT, or an orphan's FIN-WAIT-2", |a| {
         a.left(a.connection.state_ends_at())
     }),
-    quantity("readable", Kind::Octets, "Octets in order that wait to be read", |a| {
-        octets(a.connection.readable())
+    quantity("readable", Kind::Bytes, "Bytes in order that wait to be read", |a| {
+        bytes(a.connection.readable())
     }),
-    quantity("writable", Kind::Octets, "Octets that a write would take", |a| {
-        octets(a.connection.writable())
+    quantity("writable", Kind::Bytes, "Bytes that a write would take", |a| {
+        bytes(a.connection.writable())
     }),
-    quantity("bytes_acked", Kind::Octets, "Octets of the stream acknowledged", |a| {
-        Fact::Octets(a.connection.bytes_acked())
+    quantity("bytes_acked", Kind::Bytes, "Bytes of the stream acknowledged", |a| {
+        Fact::Bytes(a.connection.bytes_acked())
     }),
-    quantity("bytes_received", Kind::Octets, "Octets received in order", |a| {
-        Fact::Octets(a.connection.bytes_received())
+    quantity("bytes_received", Kind::Bytes, "Bytes received in order", |a| {
+        Fact::Bytes(a.connection.bytes_received())
     }),
     quantity("peer_finished", YES_NO, "All of the peer's data and its FIN are here", |a| {
         yes_no(a.connection.peer_finished())
@@ -349,7 +349,7 @@ fn reason_name(reason: CloseReason) -> &'static str {
 }
 
 impl Assertion {
-    /// Whether it is so, if the value is this and a full-sized segment has so many octets.
+    /// Whether it is so, if the value is this and a full-sized segment has so many bytes.
     pub(crate) fn holds(&self, fact: Fact, smss: u64) -> bool {
         let same = match (fact, self.wanted) {
             (Fact::None, Wanted::None) => Some(true),
@@ -365,7 +365,7 @@ impl Assertion {
             };
         }
         let is = match fact {
-            Fact::Octets(value) | Fact::Count(value) => value,
+            Fact::Bytes(value) | Fact::Count(value) => value,
             Fact::Span(span) => span.as_nanos(),
             Fact::Word(_) | Fact::None => return false,
         };
@@ -384,7 +384,7 @@ impl Assertion {
 impl Wanted {
     fn number(self, smss: u64) -> u64 {
         match self {
-            Wanted::Octets(value) | Wanted::Count(value) => value,
+            Wanted::Bytes(value) | Wanted::Count(value) => value,
             Wanted::Segments(segments) => (segments * smss as f64).round() as u64,
             Wanted::Span(span) => span.as_nanos(),
             Wanted::Word(_) | Wanted::None => 0,
@@ -395,7 +395,7 @@ impl Wanted {
 impl fmt::Display for Fact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fact::Octets(value) => write!(f, "{value} B"),
+            Fact::Bytes(value) => write!(f, "{value} B"),
             Fact::Span(span) => write!(f, "{span}"),
             Fact::Count(value) => write!(f, "{value}"),
             Fact::Word(word) => f.write_str(word),
@@ -407,7 +407,7 @@ impl fmt::Display for Fact {
 impl fmt::Display for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Wanted::Octets(value) => write!(f, "{value} B"),
+            Wanted::Bytes(value) => write!(f, "{value} B"),
             Wanted::Segments(segments) => write!(f, "{segments} segments"),
             Wanted::Span(span) => write!(f, "{span}"),
             Wanted::Count(value) => write!(f, "{value}"),

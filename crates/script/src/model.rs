@@ -112,9 +112,9 @@ pub enum Call {
 pub struct Fields {
     /// Control bits. SYN, FIN and RST of an expected segment are always compared.
     pub flags: FlagsWanted,
-    /// First octet.
+    /// First byte.
     pub seq: Option<Number>,
-    /// Octets of payload; always compared.
+    /// Bytes of payload; always compared.
     pub len: Len,
     /// The acknowledgment.
     pub ack: Option<Number>,
@@ -140,7 +140,7 @@ pub struct FlagsWanted {
 /// A sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
-    /// Counted from the initial sequence number of whoever's octets it counts.
+    /// Counted from the initial sequence number of whoever's bytes it counts.
     Relative(i64),
     /// As it stands in the header.
     Raw(u32),
@@ -149,23 +149,23 @@ pub enum Number {
 /// The length of a segment's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Len {
-    /// So many octets.
-    Octets(u32),
+    /// So many bytes.
+    Bytes(u32),
     /// It does not matter.
     Any,
 }
 
 impl Default for Len {
     fn default() -> Len {
-        Len::Octets(0)
+        Len::Bytes(0)
     }
 }
 
 /// A window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// In octets: the header's field after scaling.
-    Octets(u32),
+    /// In bytes: the header's field after scaling.
+    Bytes(u32),
     /// As it stands in the header.
     Field(u16),
 }

@@ -63,7 +63,7 @@ impl View {
         }
     }
 
-    pub(crate) fn window_octets(&self, direction: Direction, segment: &Segment) -> u32 {
+    pub(crate) fn window_bytes(&self, direction: Direction, segment: &Segment) -> u32 {
         let syn = segment.flags.contains(Flags::SYN);
         u32::from(segment.window) << if syn { 0 } else { self.shift(direction) }
     }
@@ -119,7 +119,7 @@ pub(crate) fn flag_names(flags: Flags) -> String {
 
 pub(crate) fn window_text(window: Window) -> String {
     match window {
-        Window::Octets(octets) => format!("win {octets}"),
+        Window::Bytes(bytes) => format!("win {bytes}"),
         Window::Field(field) => format!("rawwin {field}"),
     }
 }
@@ -144,7 +144,7 @@ pub(crate) fn describe(view: &View, direction: Direction, segment: &Segment, ecn
         write!(text, " ack {}", relative(segment.ack, ack_base))
             .expect("a string takes everything");
     }
-    write!(text, " win {}", view.window_octets(direction, segment))
+    write!(text, " win {}", view.window_bytes(direction, segment))
         .expect("a string takes everything");
     if ecn != Ecn::NotEct {
         write!(text, " {}", ecn_name(ecn)).expect("a string takes everything");

@@ -75,7 +75,7 @@ pub struct SegmentRecord {
     pub segment: String,
     /// The line that injected it, or that was being played.
     pub line: usize,
-    /// The endpoint's congestion window after it, in octets.
+    /// The endpoint's congestion window after it, in bytes.
     pub cwnd_bytes: u64,
     /// Its state after it.
     pub state: &'static str,

@@ -7,14 +7,14 @@ use std::fmt::Write;
 
 /// Segments of an exchange.
 const SEGMENTS: usize = 5;
-/// Octets of a segment.
+/// Bytes of a segment.
 const SIZE: usize = 1000;
 
 /// A receiver's view: what it acknowledges after each arrival.
 #[derive(Clone, Debug, Default)]
 struct Receiver {
     arrived: [bool; SEGMENTS],
-    /// Blocks beyond what is acknowledged, the one that grew last first: first octet, end.
+    /// Blocks beyond what is acknowledged, the one that grew last first: first byte, end.
     blocks: Vec<(usize, usize)>,
 }
 
@@ -103,20 +103,20 @@ fn at_the_receiver(order: &[usize; SEGMENTS], ip: &str) -> String {
     text + "call read 5000 B\nassert readable = 0 B, bytes_received = 5000 B, refused = 0\n"
 }
 
-/// A sender's view, by the letter of RFC 6675 §4 and §5: what it sends again, and when. Segments are
+/// A sender's view, by the letter of RFC 6675 §4 and §5: what it retransmits, and when. Segments are
 /// counted from zero.
 #[derive(Clone, Debug, Default)]
 struct Sender {
     acked: usize,
     sacked: [bool; SEGMENTS],
     recovery: Option<Recovery>,
-    /// Segments sent again.
+    /// Segments retransmitted.
     resent: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Recovery {
-    /// Octets that may be outstanding: half of what was when it began.
+    /// Bytes that may be outstanding: half of what was when it began.
     cwnd: usize,
     /// HighRxt and RescueRxt, each as the segment after it.
     resent_up_to: usize,
@@ -167,7 +167,7 @@ impl Sender {
             let highest = self.highest_sacked();
             let beyond = |which: &usize| *which >= recovery.resent_up_to && *which < highest;
             // NextSeg: (1) what is lost, (2) nothing new is there, (3) any other hole, (4) once the
-            // last segment, if more than the first repair is acknowledged.
+            // last segment, if more than the first recovery is acknowledged.
             let lost = self.missing().filter(beyond).find(|which| self.is_lost(*which));
             if let Some(which) = lost.or_else(|| self.missing().find(beyond)) {
                 sent.push(which);
@@ -185,7 +185,7 @@ impl Sender {
     }
 }
 
-/// The sending end: what it sends again, and that no timer has to help. The first repair comes
+/// The sending end: what it retransmits, and that no timer has to help. The first retransmission comes
 /// exactly when three later segments have been reported.
 fn at_the_sender(order: &[usize; SEGMENTS]) -> (String, usize) {
     let mut text = format!(

@@ -79,7 +79,7 @@ impl EcnState {
         }
     }
 
-    /// The flags that our SYN or SYN-ACK carries for ECN. A SYN that has to be sent again may have
+    /// The flags that our SYN or SYN-ACK carries for ECN. A SYN that has to be retransmitted may have
     /// died of them, so that only the first one has them (RFC 3168 §6.1.1.1).
     pub(crate) fn syn_flags(&mut self, answers: bool, attempts: u32) -> Flags {
         let setup = match (answers, self.wanted) {

@@ -1,4 +1,4 @@
-//! The TCP endpoint, sans-IO: it holds no payload octets, reads no clock, draws no randomness.
+//! The TCP endpoint, sans-IO: it holds no payload bytes, reads no clock, draws no randomness.
 //!
 //! | folder | what |
 //! | --- | --- |
@@ -6,7 +6,7 @@
 //! | `sender/`, `receiver/` | its two halves: scoreboard, windows, timers; reassembly, acknowledgment |
 //! | `congestion/` | how much may be outstanding: Reno, Tahoe, Westwood+, Vegas, CUBIC, BBR |
 //! | `loss/` | when is a segment lost |
-//! | `recovery/` | how much may be sent while repairing: Tahoe, Reno, NewReno, SACK with PRR |
+//! | `recovery/` | how much may be sent during recovery: Tahoe, Reno, NewReno, SACK with PRR |
 //! | `ack/` | when to acknowledge |
 //! | `nagle.rs` | whether a small segment waits |
 //! | `ecn.rs` | explicit congestion notification: agreement, codepoints, the receiver's echo |
@@ -39,7 +39,7 @@ mod ts_clock;
 pub use config::{Config, Mechanisms, Offers};
 pub use connection::{
     AgreedOptions, AnswerLimit, CloseReason, Connection, GiveUp, Keepalive, MissingTimestamps,
-    Repair, RepeatedSyn, Snapshot, Stats, TimeWaitResets, reset_for,
+    RecoveryState, RepeatedSyn, Snapshot, Stats, TimeWaitResets, reset_for,
 };
 pub use ecn::{EcnUse, MarkSeen, Outbound};
 pub use mode::{MODE, Mode};

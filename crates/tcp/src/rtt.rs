@@ -53,7 +53,7 @@ pub struct RtoBounds {
 pub enum Sampling {
     /// Every acknowledgment of new data that Karn's rule allows.
     EveryAck,
-    /// One new segment at a time, in whole ticks of the clock; a repair ends its timing without a
+    /// One new segment at a time, in whole ticks of the clock; a recovery ends its timing without a
     /// sample. About one a round trip, as in 4.3BSD.
     OneAtATime,
 }
@@ -73,9 +73,9 @@ pub enum Variance {
 /// `snd_nxt` of its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Oldest octet not acknowledged.
+    /// Oldest byte not acknowledged.
     pub snd_una: Seq,
-    /// Next octet to be sent.
+    /// Next byte to be sent.
     pub snd_nxt: Seq,
 }
 

@@ -46,7 +46,7 @@ fn acknowledgments_for_two_hundred_segments_a_millisecond_apart() {
         // Nothing is known before the first gap.
         ("adaptive", 100..=102),
         ("adaptive-static", 200..=200),
-        // 2000 octets in segments of 1000, times two: four alone, then 98 pairs.
+        // 2000 bytes in segments of 1000, times two: four alone, then 98 pairs.
         ("ari", 102..=102),
         // beta a round trip of 40 ms is one each ten; everything before the first is over.
         ("tack", 50..=62),
@@ -74,7 +74,7 @@ fn the_two_timeouts_of_the_paper_differ_for_segments_089_ms_apart() {
         script.waits();
         script.acks.len()
     };
-    // 536 and 504 octets are less than two full segments: the second waits out the first's timer.
+    // 536 and 504 bytes are less than two full segments: the second waits out the first's timer.
     assert_eq!((with(900), with(800)), (100, 200));
 }
 

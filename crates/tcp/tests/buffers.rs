@@ -14,7 +14,7 @@ fn ends() -> [ackord_tcp::Mechanisms; 2] {
     [(); 2].map(|()| mechanisms("reno", "newreno", "delayed", "off"))
 }
 
-/// The windows that the server has announced after the handshake, in octets.
+/// The windows that the server has announced after the handshake, in bytes.
 fn windows(pair: &Pair) -> Vec<u64> {
     let announced = pair.log.iter().filter(|logged| logged.from == Side::Server).skip(1);
     // 1 MiB takes a scale of five.

@@ -9,7 +9,7 @@ use ackord_wire::{Ecn, Flags, Side};
 /// RFC 5961 §3.2: outside the window nothing happens, inside it is challenged, at RCV.NXT it
 /// counts.
 #[test]
-fn a_reset_counts_only_where_the_next_octet_is_expected() {
+fn a_reset_counts_only_where_the_next_byte_is_expected() {
     let mut lone = Lone::established(&[]);
     assert_eq!(lone.arrives(RST, 0, 0, 0), vec![]);
     assert_eq!(lone.arrives(RST, 70_000, 0, 0), vec![]);

@@ -1,5 +1,5 @@
 //! TCP-DAD-SD in practical mode against an injected receiver: lost retransmissions and lost tails
-//! over a path of 40 ms, segments of 1000 octets, ten at first.
+//! over a path of 40 ms, segments of 1000 bytes, ten at first.
 
 use crate::kit::stack::Sender;
 
@@ -21,7 +21,7 @@ fn warm(settings: &[(&str, &str)]) -> Sender {
     sender
 }
 
-/// Segment 10 is lost, sent again at 120 ms and lost once more; 33, which left after that, arrives
+/// Segment 10 is lost, retransmitted at 120 ms and lost once more; 33, which left after that, arrives
 /// at 160 ms. What leaves until 250 ms, after which the timer would have its turn.
 fn lost_twice(settings: &[(&str, &str)]) -> (Sender, Vec<(u64, u32)>) {
     let mut sender = warm(settings);
@@ -60,7 +60,7 @@ fn the_paper_leaves_a_lost_retransmission_to_the_timer() {
     assert!(sender.timeouts() >= 1);
 }
 
-/// Ten segments and no more to send; the last three are lost. What is sent again arrives. How many
+/// Ten segments and no more to send; the last three are lost. What is retransmitted arrives. How many
 /// timeouts that costs, and when all had arrived.
 fn tail_lost(settings: &[(&str, &str)]) -> (u32, u64) {
     let mut sender = Sender::of(settings, 10);
@@ -98,7 +98,7 @@ fn a_lost_tail_is_probed_and_repaired_without_a_timeout() {
     }
 }
 
-/// Segment `hole` is lost and sent again; something sent after that arrives a round trip later, the
+/// Segment `hole` is lost and retransmitted; something sent after that arrives a round trip later, the
 /// retransmission `late` ms behind it. How often it had left by then.
 fn retransmission_overtaken(sender: &mut Sender, hole: u32, late: u64) -> u64 {
     let before = sender.retransmitted();

@@ -5,14 +5,14 @@ use crate::kit::stack::{Ack, Sender};
 use ackord_events::{Event, Sink};
 use ackord_units::{Bytes, Time};
 
-/// Octets declared lost, and what else moved.
+/// Bytes declared lost, and what else moved.
 #[derive(Default)]
 struct DeclaredLost(Vec<u64>);
 
 impl Sink for DeclaredLost {
     fn emit(&mut self, _at: Time, event: Event<'_>) {
-        if let Event::SegmentLost { bytes: Bytes(octets), .. } = event {
-            self.0.push(octets);
+        if let Event::SegmentLost { bytes: Bytes(bytes), .. } = event {
+            self.0.push(bytes);
         }
     }
 }
@@ -49,7 +49,7 @@ fn with_rack_a_timeout_declares_the_same_before_anything_has_arrived() {
 }
 
 /// What duplicates have shown to be lost is not declared once more by the timer that finds its
-/// repair missing: that repair is, once.
+/// repair missing: that recovery is, once.
 #[test]
 fn what_is_lost_already_is_not_declared_again() {
     let mut sender = Sender::of(&[("loss", "fixed")], 10);

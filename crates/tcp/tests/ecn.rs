@@ -201,7 +201,7 @@ fn marks_go_both_ways() {
 }
 
 /// A repair that reordering caused; what comes back says so, with a mark of the same window or
-/// without. Windows in segments after the repair and at the end.
+/// without. Windows in segments after the recovery and at the end.
 fn undone_repair(ece: bool) -> [f64; 2] {
     let settings = [
         ("congestion", "reno"),
@@ -213,7 +213,7 @@ fn undone_repair(ece: bool) -> [f64; 2] {
     let mut sender = Sender::of(&settings, 60);
     assert_eq!(sender.sent().len(), 10);
     sender.until(80);
-    // Three above the first: it is sent again, and the window halved.
+    // Three above the first: it is retransmitted, and the window halved.
     let out = sender.ack(0, &[(1, 4)]);
     assert_eq!(out[0], 0, "{out:?}");
     let reduced = sender.cwnd_segments();

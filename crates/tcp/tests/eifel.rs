@@ -2,7 +2,7 @@
 
 use crate::kit::stack::{Ack, Sender};
 
-/// Ten segments leave at 40 ms, the timer strikes at 240 ms and sends the first again.
+/// Ten segments leave at 40 ms, the timer expires at 240 ms and sends the first again.
 fn after_a_timeout() -> Sender {
     let mut sender = Sender::of(&[("loss", "eifel"), ("timestamps", "on")], 1_000);
     assert_eq!(sender.sent().len(), 10);

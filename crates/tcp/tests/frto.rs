@@ -85,7 +85,7 @@ fn with_sack_a_report_of_the_new_data_means_that_the_loss_is_real() {
 fn with_sack_a_late_original_shows_it_spurious() {
     let mut sender = after_a_timeout(&[]);
     assert_eq!(sender.ack(1, &[]), vec![10, 11]);
-    // 1 is lost, 2 arrives late: the timeout was not needed, the repair of 1 is.
+    // 1 is lost, 2 arrives late: the timeout was not needed, the recovery of 1 is.
     sender.ack(1, &[(2, 3)]);
     assert_eq!(sender.cwnd_segments(), 10.0);
     sender.ack(1, &[(2, 4)]);

@@ -38,7 +38,7 @@ fn a_peer_that_says_no_mss() {
 }
 
 #[test]
-fn the_initial_window_is_bounded_in_octets_where_chosen() {
+fn the_initial_window_is_bounded_in_bytes_where_chosen() {
     let window = |bound: &'static str, mss: &'static str| {
         let peers = mss.trim_end_matches(" B").parse().expect("a number");
         let settings = [("initial_window_bound", bound), ("mss", mss), ("timestamps", "off")];

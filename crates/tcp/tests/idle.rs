@@ -1,5 +1,5 @@
 //! Windows that are not used, against an injected receiver: a path of 40 ms, segments of 1000
-//! octets, ten at first.
+//! bytes, ten at first.
 
 use crate::kit::stack::Sender;
 
@@ -135,7 +135,7 @@ fn rfc_7661_keeps_an_idle_window_for_five_minutes() {
 
 /// RFC 7661 §4.4.1: ten segments a round trip for more than the sampling period of a second; then
 /// four are out and the first is lost. What the path has carried lately counts, not the four, and in
-/// the end the one sent again is taken off.
+/// the end the one retransmitted is taken off.
 #[test]
 fn rfc_7661_answers_a_loss_by_what_was_carried_lately() {
     let at_loss = |rule| {

@@ -192,7 +192,7 @@ fn a_loss_of_the_marked_window_takes_nothing_more() {
     let (sender, left) = answers(12..14, Some(20));
     let resent = left.iter().find(|(_, out)| out.contains(&20)).expect("sent again");
     assert_eq!(resent.0, 23, "three above the hole");
-    // The kernel goes on with the reduction that the mark began, our repair begins one of its own:
+    // The kernel goes on with the reduction that the mark began, our recovery begins one of its own:
     // two segments behind for a moment.
     let kernel = agree(&left, "marked_and_lost", 2);
     assert_eq!(kernel, 16);

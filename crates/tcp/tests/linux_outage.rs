@@ -7,7 +7,7 @@
 use crate::kit::outage::{Help, Setup, run};
 use ackord_units::Span;
 
-/// Octets of payload that the bottleneck carries in ten seconds: 1448 of every 1500.
+/// Bytes of payload that the bottleneck carries in ten seconds: 1448 of every 1500.
 const MOST_MBYTES: f64 = 12.5 * 1448.0 / 1500.0;
 
 /// What the kernel delivered, in MB: help, then Reno and CUBIC, each with 1.5 and 2.5 s of outage.
@@ -41,7 +41,7 @@ fn through_an_outage_it_delivers_what_a_kernel_does() {
     }
 }
 
-/// The order that matters to whoever builds a middle box.
+/// The order that matters to whoever builds a middlebox.
 #[test]
 fn the_literal_freeze_hurts_and_replay_helps() {
     for congestion in ["reno", "cubic"] {

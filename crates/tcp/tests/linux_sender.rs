@@ -8,7 +8,7 @@ use crate::kit::stack::Sender;
 use ackord_tcp::registry;
 use serde_json::Value;
 
-/// The profile, with segments of 1000 octets and a peer without timestamps.
+/// The profile, with segments of 1000 bytes and a peer without timestamps.
 fn linux(written: u32) -> Sender {
     let profile = registry::profile("linux").expect("listed");
     let settings = profile.settings.iter().map(|setting| (setting.key, setting.value));

@@ -6,7 +6,7 @@ use crate::ordeal::op::kind::{BLACKOUT, FORGE, LATE, READS, WAIT, WRITE};
 use crate::ordeal::{Case, Outcome, run, run_told};
 use ackord_tcp::registry;
 
-/// Of the second octet of an operation.
+/// Of the second byte of an operation.
 const TO_CLIENT: u8 = 0;
 
 /// A connection between two such ends, over ten microseconds each way, endures this.
@@ -21,10 +21,10 @@ fn endure(path: [u8; 6], ends: &[Make; 2], ops: &[[u8; 4]]) -> Outcome {
         .unwrap_or_else(|broken| panic!("{broken}\n{}\n{}", case.describe(), run_told(&case).1))
 }
 
-/// A segment that reaches back before the SYN was reported as received twice, octets before the
+/// A segment that reaches back before the SYN was reported as received twice, bytes before the
 /// stream included (RFC 2883 §4 reports what has been received).
 #[test]
-fn a_duplicate_from_before_the_stream_is_reported_from_its_first_octet() {
+fn a_duplicate_from_before_the_stream_is_reported_from_its_first_byte() {
     let old_data = 7 << 1;
     endures(Make::plain(0), &[[WAIT, 0, 20, 0], [FORGE, old_data | TO_CLIENT, 2, 0]]);
     let by_300 = [FORGE, old_data | TO_CLIENT, 44, 1];
@@ -73,7 +73,7 @@ fn new_acknowledgments_on_retransmissions_bring_their_window() {
     let settings =
         [("congestion", "reno"), ("recovery", "tahoe"), ("ack", "immediate"), ("nagle", "off")];
     let mut client = Make::named("rfc", &settings);
-    // 5674 octets.
+    // 5674 bytes.
     client.knobs[0] = (place.expect("listed") as u8, 1);
     let server = Make::named("rfc", &[]);
     let reads = [[READS, 1, 0, 0], [READS, 0, 0, 0]];

@@ -87,7 +87,7 @@ struct Total {
     packets: u64,
     damaged: u64,
     stormed: Vec<String>,
-    octets: u64,
+    bytes: u64,
     busiest: u64,
     /// Longest share of the time given for the calm that was needed, per mille.
     slowest: u64,
@@ -100,7 +100,7 @@ impl Total {
         self.finished += u64::from(outcome.finished);
         self.packets += outcome.packets;
         self.damaged += outcome.damaged;
-        self.octets += outcome.delivered;
+        self.bytes += outcome.delivered;
         self.busiest = self.busiest.max(outcome.busiest);
         self.states |= outcome.states;
         let (took, limit) = outcome.calm;
@@ -110,14 +110,14 @@ impl Total {
 
     fn tell(&self, what: &str) {
         println!(
-            "{what}: {} cases ({} to the orderly end), {} packets, {} found damaged, {} octets \
+            "{what}: {} cases ({} to the orderly end), {} packets, {} found damaged, {} bytes \
              delivered; at most {} timer events in a second, {} per mille of the calm's bound, \
              {} storms, {} states",
             self.cases,
             self.finished,
             self.packets,
             self.damaged,
-            self.octets,
+            self.bytes,
             self.busiest,
             self.slowest,
             self.stormed.len(),
@@ -154,7 +154,7 @@ where
 }
 
 /// The honest path loses, reorders, doubles, cuts, splits and marks, and applications do what they
-/// like: in the end every octet has arrived and both ends have finished.
+/// like: in the end every byte has arrived and both ends have finished.
 #[test]
 fn every_control_detector_and_policy_endures_the_path() {
     let mut total = Total::default();

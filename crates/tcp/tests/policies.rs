@@ -1,4 +1,4 @@
-//! Every combination of policies moves a transfer over a path that loses and reorders, each octet
+//! Every combination of policies moves a transfer over a path that loses and reorders, each byte
 //! once.
 
 use crate::kit::Pair;
@@ -59,7 +59,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_combination_delivers_each_octet_once(
+    fn every_combination_delivers_each_byte_once(
         settings in settings(),
         (lost, late) in path(),
         up in 1u64..150_000,
@@ -88,7 +88,7 @@ proptest! {
         prop_assert_eq!(pair.server.close_reason(), Some(CloseReason::Orderly));
         prop_assert_eq!(pair.server.bytes_received(), up);
         prop_assert_eq!(pair.client.bytes_received(), down);
-        // Nothing is sent again without end: each loss or delay costs a bounded number of times.
+        // Nothing is retransmitted without end: each loss or delay costs a bounded number of times.
         let sent = pair.client.stats().data_segments_sent;
         prop_assert!(sent <= 3 * (up / 1_000 + 150), "{sent} segments for {up} octets");
     }

@@ -1,4 +1,4 @@
-//! RACK-TLP against an injected receiver: a path of 40 ms, segments of 1000 octets, ten at first.
+//! RACK-TLP against an injected receiver: a path of 40 ms, segments of 1000 bytes, ten at first.
 
 use crate::kit::stack::{Ack, Sender};
 use ackord_events::NoSink;
@@ -152,7 +152,7 @@ fn tail_lost(settings: &[(&str, &str)]) -> Sender {
 #[test]
 fn a_lost_tail_is_probed_after_two_round_trips_and_repaired_without_a_timeout() {
     let mut sender = tail_lost(RACK);
-    // 80 ms after the last acknowledgment the last segment is sent again.
+    // 80 ms after the last acknowledgment the last segment is retransmitted.
     assert_eq!(sender.until(160), vec![(160, 9)]);
     sender.until(200);
     // Its SACK shows what is missing: both holes left more than a round trip before it.
@@ -269,7 +269,7 @@ fn a_timeout_takes_only_what_has_been_out_for_too_long() {
     assert_eq!(sender.sent(), vec![10, 11]);
     let left = sender.until(280);
     assert_eq!(left, vec![(280, 5)]);
-    // 10 and 11 are acknowledged in time; only 5 to 9 are sent again.
+    // 10 and 11 are acknowledged in time; only 5 to 9 are retransmitted.
     sender.until(320);
     sender.ack(6, &[(10, 12)]);
     sender.until(360);

@@ -1,5 +1,5 @@
 //! Where RACK in Linux departs from RFC 8985, and which reports of duplicates Linux believes: a
-//! path of 40 ms, segments of 1000 octets, ten at first.
+//! path of 40 ms, segments of 1000 bytes, ten at first.
 
 use crate::kit::stack::{Ack, Sender};
 
@@ -19,7 +19,7 @@ fn warm(settings: &[(&str, &str)], more: &[(&str, &str)]) -> Sender {
     sender
 }
 
-/// Three segments above a hole: it is sent again. The original then comes, 5 ms later.
+/// Three segments above a hole: it is retransmitted. The original then comes, 5 ms later.
 fn repair_in_vain(sender: &mut Sender, echo: Option<u64>) {
     for last in 12..=14 {
         sender.ack(10, &[(11, last)]);

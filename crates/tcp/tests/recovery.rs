@@ -1,4 +1,4 @@
-//! Loss and its repair, segment by segment, against an injected receiver.
+//! Loss and its recovery, segment by segment, against an injected receiver.
 
 use crate::kit::peer::{Peer, Setup};
 

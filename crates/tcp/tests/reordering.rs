@@ -99,7 +99,7 @@ fn a_policy_that_undoes_by_dsack_waits_for_every_retransmission_to_be_reported()
         sender.on(Ack { next: 9, sack: &[(0, 1)], ..Ack::default() });
         assert_eq!(sender.connection.ssthresh(), Bytes::MAX, "{settings:?}");
         assert!(sender.cwnd_segments() >= before.max(cwnd), "{settings:?}");
-        // As many as were late but one start no repair any more.
+        // As many as were late but one start no recovery any more.
         let resent = sender.retransmitted();
         let next = 10;
         for count in 1..=7 {
@@ -113,7 +113,7 @@ fn a_policy_that_undoes_by_dsack_waits_for_every_retransmission_to_be_reported()
 #[test]
 fn a_network_that_duplicates_proves_nothing() {
     let (mut sender, _) = overtaken(&[("loss", "dad-sd")], 8);
-    // A segment that was never sent again was received twice.
+    // A segment that was never retransmitted was received twice.
     sender.on(Ack { next: 9, sack: &[(3, 4)], ..Ack::default() });
     assert_eq!(sender.ssthresh_segments(), 10.0);
 }
@@ -196,8 +196,8 @@ fn scattered(n: u64, below: u64) -> u64 {
 }
 
 #[test]
-fn every_octet_arrives_once_under_every_policy_however_the_path_reorders_and_drops() {
-    const OCTETS: u64 = 400_000;
+fn every_byte_arrives_once_under_every_policy_however_the_path_reorders_and_drops() {
+    const BYTES: u64 = 400_000;
     for settings in policies() {
         for (sack, timestamps) in [("on", "on"), ("on", "off"), ("off", "off")] {
             let mut all = settings.clone();
@@ -206,11 +206,11 @@ fn every_octet_arrives_once_under_every_policy_however_the_path_reorders_and_dro
             let (_, server) = stack(&all);
             let mut pair = Pair::established(config, [client, server]);
             pair.late_by = (0..5_000).map(|n| (n, Span::from_millis(scattered(n, 30)))).collect();
-            pair.client.write(Bytes(OCTETS));
+            pair.client.write(Bytes(BYTES));
             pair.client.close();
             let until = pair.now + Span::from_secs(120);
             pair.run(until, |n, _: Side, _: &Segment| scattered(n + 1_000_000, 100) == 0);
-            assert_eq!(pair.server.bytes_received(), OCTETS, "{all:?}");
+            assert_eq!(pair.server.bytes_received(), BYTES, "{all:?}");
             assert!(pair.client.all_acknowledged(), "{all:?}");
             let took = pair.log.iter().filter(|one| one.from == Side::Client).map(|one| one.at);
             let last = took.max().expect("something was sent");
@@ -222,15 +222,15 @@ fn every_octet_arrives_once_under_every_policy_however_the_path_reorders_and_dro
 /// How long 300 kB take under a policy on a path that keeps order, drops one segment in a hundred
 /// and is otherwise the same.
 fn seconds_in_order(loss: &str, seed: u64) -> f64 {
-    const OCTETS: u64 = 300_000;
+    const BYTES: u64 = 300_000;
     let settings = [("loss", loss), ("congestion", "cubic"), ("rto_min", "200 ms")];
     let ((config, client), (_, server)) = (stack(&settings), stack(&settings));
     let mut pair = Pair::established(config, [client, server]);
     let began = pair.now;
-    pair.client.write(Bytes(OCTETS));
+    pair.client.write(Bytes(BYTES));
     let until = pair.now + Span::from_secs(60);
     pair.run(until, |n, _: Side, _: &Segment| scattered(n + seed * 1_000_000, 100) == 0);
-    assert_eq!(pair.server.bytes_received(), OCTETS);
+    assert_eq!(pair.server.bytes_received(), BYTES);
     let last = pair.log.iter().filter(|one| one.segment.payload_len > 0).map(|one| one.at).max();
     (last.expect("something was sent") - began).as_secs_f64()
 }

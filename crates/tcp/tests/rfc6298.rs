@@ -44,8 +44,8 @@ fn the_first_sample_after_a_lost_syn_sets_the_timeout() {
     assert_eq!(pair.client.rto(), Span::from_secs(1));
 }
 
-/// §5.5 and Karn's rule: the timeout doubles each time it strikes, and an acknowledgment of what was
-/// sent again gives no sample, so that it stays doubled; one of a segment sent once ends that.
+/// §5.5 and Karn's rule: the timeout doubles each time it expires, and an acknowledgment of what was
+/// retransmitted gives no sample, so that it stays doubled; one of a segment sent once ends that.
 #[test]
 fn back_off_lasts_until_a_segment_sent_once_is_acknowledged() {
     let mut sender = Sender::of(&[("sack", "off")], 3);

@@ -11,7 +11,7 @@ fn ten_and_no_more() -> Sender {
     sender
 }
 
-/// §4 NextSeg (4): the tail, above which nothing can be SACKed, is sent again once the first repair
+/// §4 NextSeg (4): the tail, above which nothing can be SACKed, is retransmitted once the first recovery
 /// has got through; without it the timer would have to.
 #[test]
 fn the_tail_is_rescued_once_the_first_repair_is_acknowledged() {
@@ -29,7 +29,7 @@ fn the_tail_is_rescued_once_the_first_repair_is_acknowledged() {
     assert_eq!((sender.timeouts(), sender.retransmitted()), (0, 2));
 }
 
-/// The rescue is spent once a recovery, and not while the first repair is under way.
+/// The rescue is spent once a recovery, and not while the first recovery is under way.
 #[test]
 fn one_rescue_a_recovery() {
     let mut sender = ten_and_no_more();
@@ -46,7 +46,7 @@ fn one_rescue_a_recovery() {
     assert_eq!((sender.timeouts(), sender.retransmitted()), (0, 3));
 }
 
-/// §4 NextSeg (3) and SetPipe: a segment sent again though it is not lost counts twice, so that no
+/// §4 NextSeg (3) and SetPipe: a segment retransmitted though it is not lost counts twice, so that no
 /// more leave than cwnd has room for.
 #[test]
 fn holes_that_are_not_lost_yet_leave_one_by_one() {
@@ -70,7 +70,7 @@ fn holes_that_are_not_lost_yet_leave_one_by_one() {
     assert_eq!(sender.connection.flight_size().get(), 0);
 }
 
-/// RFC 2018 §8: after a timeout the oldest segment is sent again, reported or not. A receiver that
+/// RFC 2018 §8: after a timeout the oldest segment is retransmitted, reported or not. A receiver that
 /// has thrown away what it had reported gets all of it.
 #[test]
 fn a_receiver_that_reneges_gets_everything_again() {
@@ -102,12 +102,12 @@ fn a_block_that_grows_from_within_a_segment_reports_all_of_it() {
     let mut sender = Sender::of(&[("recovery.prr", "off")], 10);
     sender.sent();
     sender.until(80);
-    sender.report_octets(0, (1_000, 1_500));
-    sender.report_octets(0, (1_000, 2_500));
-    sender.report_octets(0, (1_000, 3_500));
+    sender.report_bytes(0, (1_000, 1_500));
+    sender.report_bytes(0, (1_000, 2_500));
+    sender.report_bytes(0, (1_000, 3_500));
     // 1 and 2 are there: two segments, not more.
     assert_eq!(sender.retransmitted(), 0);
-    sender.report_octets(0, (1_000, 4_000));
+    sender.report_bytes(0, (1_000, 4_000));
     assert_eq!(sender.retransmitted(), 1);
     sender.on(Ack { next: 10, ..Ack::default() });
     assert!(sender.connection.all_acknowledged());

@@ -1,7 +1,7 @@
 //! What a connection shows of itself, beside what was sent and acknowledged.
 
 use crate::kit::peer::{Peer, Setup};
-use ackord_tcp::Repair;
+use ackord_tcp::RecoveryState;
 use ackord_units::Span;
 
 #[test]
@@ -10,23 +10,23 @@ fn a_snapshot_counts_what_is_outstanding_arrived_lost_and_sent_again() {
     peer.sent();
     peer.wait(40);
     let before = peer.sender.snapshot();
-    assert_eq!((before.repair, before.outstanding_segments), (Repair::None, 10));
+    assert_eq!((before.recovery, before.outstanding_segments), (RecoveryState::None, 10));
     assert!(before.agreed.sack);
 
     // The first of ten is missing; one later segment is reported, then three.
     peer.ack(0, &[(1, 2)]);
     let doubtful = peer.sender.snapshot();
-    assert_eq!((doubtful.repair, doubtful.sacked_segments), (Repair::Doubtful, 1));
+    assert_eq!((doubtful.recovery, doubtful.sacked_segments), (RecoveryState::Doubtful, 1));
     peer.ack(0, &[(1, 3)]);
     peer.ack(0, &[(1, 4)]);
-    let repairing = peer.sender.snapshot();
-    assert_eq!((repairing.repair, repairing.sacked_segments), (Repair::Fast, 3));
-    assert_eq!((repairing.lost_segments, repairing.resent_segments), (0, 1));
-    assert_eq!(repairing.duplicate_threshold, 3);
+    let recovering = peer.sender.snapshot();
+    assert_eq!((recovering.recovery, recovering.sacked_segments), (RecoveryState::Fast, 3));
+    assert_eq!((recovering.lost_segments, recovering.resent_segments), (0, 1));
+    assert_eq!(recovering.duplicate_threshold, 3);
 
     peer.wait(5_000);
     let after = peer.sender.snapshot();
-    assert_eq!(after.repair, Repair::Timeout);
+    assert_eq!(after.recovery, RecoveryState::Timeout);
     assert!(after.timeouts_in_row >= 1 && after.backoff == after.timeouts_in_row, "{after:?}");
     assert!(after.rto >= Span::from_secs(2) && after.rto > before.rto, "{after:?}");
     assert!(after.cwnd <= before.cwnd && after.ssthresh < before.ssthresh);

@@ -198,7 +198,7 @@ fn delayed_acknowledgments_halve_the_count() {
     assert!((100..=110).contains(&second), "{second}");
 }
 
-/// With timestamps a full-sized segment carries twelve octets less than the MSS: also where that is
+/// With timestamps a full-sized segment carries twelve bytes less than the MSS: also where that is
 /// the smallest that anybody assumes.
 #[test]
 fn every_second_segment_of_a_small_mss_is_acknowledged_too() {

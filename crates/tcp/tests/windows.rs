@@ -7,7 +7,7 @@ use ackord_tcp::PayloadPlace;
 use ackord_units::Bytes;
 use ackord_wire::{Ecn, Flags};
 
-/// The buffer holds 4 MiB, so that the window field counts 128 octets. Segments of a hundred that
+/// The buffer holds 4 MiB, so that the window field counts 128 bytes. Segments of a hundred that
 /// nobody reads must not push its right edge on for ever.
 #[test]
 fn small_segments_fill_a_buffer_no_further_than_it_is_large() {
@@ -96,7 +96,7 @@ fn probes_of_a_closed_window_back_off() {
     assert_eq!(probes, vec![(1_000, 1), (3_000, 1), (7_000, 1), (15_000, 1), (31_000, 1)]);
 }
 
-/// An octet that went as a probe is part of what leaves when the window opens; an acknowledgment of
+/// A byte that went as a probe is part of what leaves when the window opens; an acknowledgment of
 /// one more than that acknowledges nothing that was sent.
 #[test]
 fn a_probe_of_long_ago_makes_nothing_acceptable() {
@@ -117,7 +117,7 @@ fn a_probe_of_long_ago_makes_nothing_acceptable() {
 }
 
 /// RFC 6691: whatever a segment carries, header options and payload fit into the peer's MSS. What
-/// is sent again is as long as it was, also if there are blocks to report now: they leave on their
+/// is retransmitted is as long as it was, also if there are blocks to report now: they leave on their
 /// own.
 #[test]
 fn no_segment_exceeds_the_peers_mss_and_the_blocks_leave_all_the_same() {
@@ -129,7 +129,7 @@ fn no_segment_exceeds_the_peers_mss_and_the_blocks_leave_all_the_same() {
     hand.get(2_000, 500, Flags::ACK);
     hand.host.handle_deadline(hand.host.deadline().expect("the timer"), &mut ackord_events::NoSink);
     hand.now += ackord_units::Span::from_millis(100);
-    // A third above the hole, in the moment in which the oldest is sent again.
+    // A third above the hole, in the moment in which the oldest is retransmitted.
     let segment = hand.get(3_000, 500, Flags::ACK);
     assert_eq!(segment.iter().map(|left| left.payload).collect::<Vec<_>>(), vec![1000, 0]);
 }
@@ -215,7 +215,7 @@ fn a_fin_beyond_the_window_is_cut_off_with_what_is_before_it() {
     assert_eq!(hand.host.bytes_received(), 2_500);
 }
 
-/// A peer that has filled the window, of which an octet is missing here, goes on acknowledging from
+/// A peer that has filled the window, of which a byte is missing here, goes on acknowledging from
 /// its right edge: those acknowledgments count, and draw no answer that would look like a duplicate.
 #[test]
 fn an_acknowledgment_from_the_edge_of_the_window_counts() {
@@ -226,17 +226,17 @@ fn an_acknowledgment_from_the_edge_of_the_window_counts() {
     hand.acks = 2_000;
     assert!(hand.get(3_000, 0, Flags::ACK).is_empty());
     assert_eq!(hand.host.bytes_acked(), 2_000);
-    // One octet further it is out of the window, and answered.
+    // One byte further it is out of the window, and answered.
     hand.acks = 3_000;
     assert_eq!(hand.get(3_001, 0, Flags::ACK).len(), 1);
     assert_eq!(hand.host.bytes_acked(), 2_000);
 }
 
-/// Whoever keeps the octets is told which of them were taken in, by the same checks that decide
+/// Whoever keeps the bytes is told which of them were taken in, by the same checks that decide
 /// about the segment (RFC 9293 §3.10.7.4): not those that have come before, nor those beyond the
 /// window, beyond the end of the stream, or of a segment that is refused.
 #[test]
-fn the_octets_that_are_taken_in_are_those_that_are_named() {
+fn the_bytes_that_are_taken_in_are_those_that_are_named() {
     let mut hand = Hand::listening(&[("receive_buffer", "10000 B")], 1000);
     let take = |hand: &mut Hand, offset: u32, payload_len: u32, flags: Flags| {
         let peer = crate::kit::hand::peers_segment(offset, payload_len, flags);

@@ -20,11 +20,11 @@ const PROBES_AT: usize = 3;
 
 /// The quantity as the kernel has it; nothing where it cannot be asked.
 pub(super) fn fact_of(quantity: &Quantity, facts: &Facts) -> Option<Fact> {
-    let octets = |bytes: Bytes| Fact::Octets(bytes.get());
+    let bytes = |bytes: Bytes| Fact::Bytes(bytes.get());
     let count = |number: u32| Fact::Count(u64::from(number));
     match quantity.name {
         "close_reason" => return close_reason(facts),
-        "readable" => return facts.readable.map(Fact::Octets),
+        "readable" => return facts.readable.map(Fact::Bytes),
         _ => {}
     }
     let raw = facts.tcp_info.as_ref()?;
@@ -33,16 +33,16 @@ pub(super) fn fact_of(quantity: &Quantity, facts: &Facts) -> Option<Fact> {
         |bit: u8| word(quantity, if raw.get(OPTIONS_AT)? & bit != 0 { "yes" } else { "no" });
     Some(match quantity.name {
         "state" => word(quantity, state(info.state)?)?,
-        "cwnd" => octets(info.cwnd()),
-        "ssthresh" => info.ssthresh().map_or(Fact::None, octets),
-        "in_flight" => Fact::Octets(in_flight(&info)),
-        "unsent" => octets(info.notsent),
+        "cwnd" => bytes(info.cwnd()),
+        "ssthresh" => info.ssthresh().map_or(Fact::None, bytes),
+        "in_flight" => Fact::Bytes(in_flight(&info)),
+        "unsent" => bytes(info.notsent),
         "outstanding" => count(info.unacked_segments),
         "lost" => count(info.lost_segments),
         "probes" => Fact::Count(u64::from(*raw.get(PROBES_AT)?)),
-        "smss" => octets(info.snd_mss),
-        "snd_wnd" => octets(info.snd_wnd?),
-        "rcv_wnd" => octets(info.rcv_wnd?),
+        "smss" => bytes(info.snd_mss),
+        "snd_wnd" => bytes(info.snd_wnd?),
+        "rcv_wnd" => bytes(info.rcv_wnd?),
         "recovery" => word(quantity, repair(info.ca_state))?,
         "dupthresh" => count(info.reordering_segments),
         "srtt" if info.srtt == Span::ZERO => Fact::None,
@@ -55,8 +55,8 @@ pub(super) fn fact_of(quantity: &Quantity, facts: &Facts) -> Option<Fact> {
         "retransmissions" => count(info.total_retrans),
         "segments_received" => count(info.segs_in),
         // The kernel counts the SYN.
-        "bytes_acked" => Fact::Octets(info.bytes_acked.get().saturating_sub(1)),
-        "bytes_received" => octets(info.bytes_received),
+        "bytes_acked" => Fact::Bytes(info.bytes_acked.get().saturating_sub(1)),
+        "bytes_received" => bytes(info.bytes_received),
         "sack" => option(SACK)?,
         "timestamps" => option(TIMESTAMPS)?,
         "window_scaling" => option(WINDOW_SCALING)?,

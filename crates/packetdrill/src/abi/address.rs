@@ -4,7 +4,7 @@ use crate::world::Family;
 use nix::errno::Errno;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Octets of each structure.
+/// Bytes of each structure.
 const V4_LEN: usize = 16;
 const V6_LEN: usize = 28;
 
@@ -29,9 +29,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Given, Errno> {
         }
         libc::AF_INET6 => {
             // The scope at the end may be missing (SIN6_LEN_RFC2133).
-            let octets: &[u8; 16] =
+            let ip: &[u8; 16] =
                 bytes.get(8..).and_then(|rest| rest.first_chunk()).ok_or(Errno::EINVAL)?;
-            let ip = Ipv6Addr::from(*octets);
+            let ip = Ipv6Addr::from(*ip);
             Ok(Given::Address(SocketAddr::new(IpAddr::V6(ip), port(bytes))))
         }
         _ => Err(Errno::EAFNOSUPPORT),

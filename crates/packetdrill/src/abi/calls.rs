@@ -61,7 +61,7 @@ pub(super) unsafe extern "C" fn bind(
 ) -> c_int {
     on_door(userdata, |door| {
         // SAFETY: bind(2) asks the caller for an address of this length.
-        let bytes = unsafe { memory::octets(address.cast(), len as usize) }?;
+        let bytes = unsafe { memory::bytes(address.cast(), len as usize) }?;
         match address::read(bytes)? {
             Given::Address(to) => door.now(APPLICATION, |world| world.bind(fd, to)).map(|()| 0),
             Given::Unspecified => Err(Errno::EAFNOSUPPORT),
@@ -106,7 +106,7 @@ pub(super) unsafe extern "C" fn connect(
 ) -> c_int {
     on_door(userdata, |door| {
         // SAFETY: connect(2) asks the caller for an address of this length.
-        let bytes = unsafe { memory::octets(address.cast(), len as usize) }?;
+        let bytes = unsafe { memory::bytes(address.cast(), len as usize) }?;
         let to = match address::read(bytes)? {
             Given::Unspecified => {
                 return door.now(APPLICATION, |world| world.disconnect(fd)).map(|()| 0);
@@ -135,13 +135,13 @@ fn reading(most: usize, flags: c_int) -> Result<Reading, Errno> {
 fn receive(door: &Door, fd: c_int, most: usize, flags: c_int) -> Result<Vec<u8>, Errno> {
     let call = Call::Read { fd, reading: reading(most, flags)?, got: Vec::new() };
     match door.wait(call, |world| limit(world, fd, flags, Direction::Read))? {
-        Answer::Octets(octets) => Ok(octets),
+        Answer::Bytes(bytes) => Ok(bytes),
         _ => Err(Errno::EIO),
     }
 }
 
 /// # Safety
-/// Each piece has room for as many octets as it says, unless they are thrown away.
+/// Each piece has room for as many bytes as it says, unless they are thrown away.
 unsafe fn receive_into(
     door: &Door,
     fd: c_int,
@@ -159,13 +159,13 @@ unsafe fn receive_into(
         Some(first) => &pieces[..first],
         None => pieces,
     };
-    let octets = receive(door, fd, memory::room(pieces)?, flags)?;
+    let bytes = receive(door, fd, memory::room(pieces)?, flags)?;
     // tcp(7): with MSG_TRUNC what was received is thrown away.
     if !thrown_away {
         // SAFETY: as the caller says.
-        unsafe { memory::scatter(pieces, &octets) }?;
+        unsafe { memory::scatter(pieces, &bytes) }?;
     }
-    Ok(octets.len() as ssize_t)
+    Ok(bytes.len() as ssize_t)
 }
 
 pub(super) unsafe extern "C" fn read(
@@ -201,7 +201,7 @@ pub(super) unsafe extern "C" fn recv(
 ) -> ssize_t {
     on_door(userdata, |door| {
         let piece = iovec { iov_base: buffer, iov_len: len };
-        // SAFETY: recv(2) asks the caller for room for so many octets.
+        // SAFETY: recv(2) asks the caller for room for so many bytes.
         unsafe { receive_into(door, fd, &[piece], flags) }
     })
 }
@@ -294,8 +294,8 @@ pub(super) unsafe extern "C" fn send(
     flags: c_int,
 ) -> ssize_t {
     on_door(userdata, |door| {
-        // SAFETY: send(2) asks the caller for so many octets.
-        let bytes = unsafe { memory::octets(buffer, len) }?.to_vec();
+        // SAFETY: send(2) asks the caller for so many bytes.
+        let bytes = unsafe { memory::bytes(buffer, len) }?.to_vec();
         transmit(door, fd, bytes, flags)
     })
 }
@@ -367,8 +367,8 @@ pub(super) unsafe extern "C" fn setsockopt(
     len: socklen_t,
 ) -> c_int {
     on_door(userdata, |door| {
-        // SAFETY: setsockopt(2) asks the caller for so many octets.
-        let bytes = unsafe { memory::octets(value, len as usize) }?;
+        // SAFETY: setsockopt(2) asks the caller for so many bytes.
+        let bytes = unsafe { memory::bytes(value, len as usize) }?;
         door.now(APPLICATION, |world| world.set_option(fd, (level, name), bytes)).map(|()| 0)
     })
 }

@@ -87,7 +87,7 @@ pub(super) unsafe extern "C" fn ioctl(
             }
             _ => return door.now(APPLICATION, |world| world.blocking(fd)).and(Err(Errno::ENOTTY)),
         };
-        let count = door.now(APPLICATION, |world| world.waiting_octets(fd, waiting))?;
+        let count = door.now(APPLICATION, |world| world.waiting_bytes(fd, waiting))?;
         // SAFETY: ioctl(2) asks the caller for room for an integer with these requests.
         unsafe { memory::set(number, count) }.map(|()| 0)
     })
@@ -140,8 +140,8 @@ pub(super) unsafe extern "C" fn netdev_send(
     len: size_t,
 ) -> c_int {
     on_door(userdata, |door| {
-        // SAFETY: the interface asks the caller for so many octets.
-        let bytes = unsafe { memory::octets(packet, len) }?;
+        // SAFETY: the interface asks the caller for so many bytes.
+        let bytes = unsafe { memory::bytes(packet, len) }?;
         if bytes.is_empty() {
             return Err(Errno::EINVAL);
         }

@@ -11,8 +11,8 @@ const MOST_PIECES: c_int = 1_024;
 /// What lies at `at`.
 ///
 /// # Safety
-/// `at` is null or points to `len` octets that nobody changes during the call.
-pub(super) unsafe fn octets<'a>(at: *const c_void, len: usize) -> Result<&'a [u8], Errno> {
+/// `at` is null or points to `len` bytes that nobody changes during the call.
+pub(super) unsafe fn bytes<'a>(at: *const c_void, len: usize) -> Result<&'a [u8], Errno> {
     if len == 0 {
         return Ok(&[]);
     }
@@ -79,17 +79,17 @@ pub(super) unsafe fn pieces(at: *const iovec, count: c_int) -> Result<Vec<iovec>
 /// Everything that the pieces hold, one after another.
 ///
 /// # Safety
-/// As for [`octets`], of each piece.
+/// As for [`bytes`], of each piece.
 pub(super) unsafe fn gather(pieces: &[iovec]) -> Result<Vec<u8>, Errno> {
     let mut all = Vec::new();
     for piece in pieces {
         // SAFETY: as the caller says.
-        all.extend_from_slice(unsafe { octets(piece.iov_base, piece.iov_len) }?);
+        all.extend_from_slice(unsafe { bytes(piece.iov_base, piece.iov_len) }?);
     }
     Ok(all)
 }
 
-/// Octets that the pieces have room for.
+/// Bytes that the pieces have room for.
 pub(super) fn room(pieces: &[iovec]) -> Result<usize, Errno> {
     let add = |sum: usize, piece: &iovec| sum.checked_add(piece.iov_len);
     let sum = pieces.iter().try_fold(0, add).filter(|&sum| sum <= isize::MAX as usize);
@@ -114,7 +114,7 @@ pub(super) unsafe fn scatter(pieces: &[iovec], mut bytes: &[u8]) -> Result<(), E
 /// `Said::Whole` all of it, with `Said::Copied` what was copied.
 ///
 /// # Safety
-/// `len` is null or points to a length, `at` is null or points to as many octets.
+/// `len` is null or points to a length, `at` is null or points to as many bytes.
 pub(super) unsafe fn put_within(
     at: *mut c_void,
     len: *mut socklen_t,
@@ -134,7 +134,7 @@ pub(super) unsafe fn put_within(
 }
 
 /// Puts a control message that is an integer, if there is one and room for it; the answer is how
-/// many octets of control messages there are.
+/// many bytes of control messages there are.
 ///
 /// # Safety
 /// `header` has room for control messages as it says.
@@ -143,7 +143,7 @@ pub(super) unsafe fn put_control(
     (level, kind): (c_int, c_int),
     value: Option<c_int>,
 ) -> Result<usize, Errno> {
-    // A struct cmsghdr (16 octets), the integer, and padding to a multiple of eight.
+    // A struct cmsghdr (16 bytes), the integer, and padding to a multiple of eight.
     const USED: usize = 20;
     const SPACE: usize = 24;
     let room = header.msg_controllen;

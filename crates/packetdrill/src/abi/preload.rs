@@ -70,7 +70,7 @@ pub(crate) unsafe extern "C" fn sendfile(
         None => unsafe { libc::read(from, room, bytes.len()) },
     };
     let Ok(read) = usize::try_from(read) else { return -1 };
-    // SAFETY: so many octets were read.
+    // SAFETY: so many bytes were read.
     let sent = unsafe { calls::send(userdata, to, bytes.as_ptr().cast(), read, 0) };
     if sent > 0
         && let Some(at) = at

@@ -10,11 +10,11 @@ use super::World;
 use super::link::Link;
 use super::socket::{Socket, State};
 use ackord_events::TcpState;
-use ackord_tcp::{Repair, Snapshot, offload_rate};
+use ackord_tcp::{RecoveryState, Snapshot, offload_rate};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::Side;
 
-/// Octets of the structure as Linux 6.18 has it; older programs ask for less.
+/// Bytes of the structure as Linux 6.18 has it; older programs ask for less.
 pub(crate) const TCP_INFO_LEN: usize = 280;
 
 /// TCP_INFINITE_SSTHRESH.
@@ -71,7 +71,7 @@ fn connection(info: &mut Info, link: &Link, snapshot: &Snapshot) {
     let smss = snapshot.smss.get().max(1);
     let segments = |bytes: Bytes| (bytes.get() / smss).min(u64::from(u32::MAX)) as u32;
     info.u8(0, state(link.connection.state()));
-    info.u8(1, repair(snapshot.repair));
+    info.u8(1, recovery_code(snapshot.recovery));
     info.u8(2, snapshot.timeouts_in_row.min(255) as u8);
     info.u8(3, snapshot.probes.min(255) as u8);
     info.u8(4, snapshot.backoff.min(255) as u8);
@@ -86,11 +86,11 @@ fn connection(info: &mut Info, link: &Link, snapshot: &Snapshot) {
     info.u32(20, snapshot.rmss.get() as u32);
     info.u32(24, snapshot.outstanding_segments);
     info.u32(28, snapshot.sacked_segments);
-    // The kernel's lost_out counts a lost segment until it is acknowledged, sent again or not. What
-    // is sent again outside of a repair is a probe, and not lost.
-    let resent_as_lost = match snapshot.repair {
-        Repair::Fast | Repair::Timeout => snapshot.resent_segments,
-        Repair::None | Repair::Doubtful | Repair::Notified => 0,
+    // The kernel's lost_out counts a lost segment until it is acknowledged, retransmitted or not. What
+    // is retransmitted outside of a recovery is a probe, and not lost.
+    let resent_as_lost = match snapshot.recovery {
+        RecoveryState::Fast | RecoveryState::Timeout => snapshot.resent_segments,
+        RecoveryState::None | RecoveryState::Doubtful | RecoveryState::Notified => 0,
     };
     info.u32(32, snapshot.lost_segments + resent_as_lost);
     info.u32(36, snapshot.resent_segments);
@@ -139,11 +139,11 @@ fn totals(info: &mut Info, link: &Link, (snapshot, now): (&Snapshot, Time)) {
     info.u32(156, tally.data_segments_out);
     info.u64(168, tally.busy_for(now).as_nanos() / 1_000);
     info.u64(176, tally.window_limited_for(now).as_nanos() / 1_000);
-    info.u64(200, tally.data_octets_out);
-    info.u64(208, tally.data_octets_out.saturating_sub(link.highest_sent()));
+    info.u64(200, tally.data_bytes_out);
+    info.u64(208, tally.data_bytes_out.saturating_sub(link.highest_sent()));
 }
 
-/// Octets in a second: the control's own, or the kernel's 2 cwnd/SRTT in slow start and 1.2 beyond.
+/// Bytes in a second: the control's own, or the kernel's 2 cwnd/SRTT in slow start and 1.2 beyond.
 pub(super) fn pacing_rate(snapshot: &Snapshot) -> u64 {
     match snapshot.pacing_rate {
         Some(rate) => rate.as_bits_per_sec() / 8,
@@ -173,12 +173,12 @@ fn state(state: TcpState) -> u8 {
 }
 
 /// Linux's enum tcp_ca_state.
-fn repair(repair: Repair) -> u8 {
-    match repair {
-        Repair::None => 0,
-        Repair::Doubtful => 1,
-        Repair::Notified => 2,
-        Repair::Fast => 3,
-        Repair::Timeout => 4,
+fn recovery_code(recovery: RecoveryState) -> u8 {
+    match recovery {
+        RecoveryState::None => 0,
+        RecoveryState::Doubtful => 1,
+        RecoveryState::Notified => 2,
+        RecoveryState::Fast => 3,
+        RecoveryState::Timeout => 4,
     }
 }

@@ -1,4 +1,4 @@
-//! One connection with its octets: the endpoint decides, this holds what it decides about.
+//! One connection with its bytes: the endpoint decides, this holds what it decides about.
 
 use super::Departed;
 use super::info::pacing_rate;
@@ -54,7 +54,7 @@ pub(crate) struct Tally {
     pub(crate) segments_out: u32,
     pub(crate) data_segments_in: u32,
     pub(crate) data_segments_out: u32,
-    pub(crate) data_octets_out: u64,
+    pub(crate) data_bytes_out: u64,
     pub(crate) data_sent_at: Option<Time>,
     pub(crate) data_came_at: Option<Time>,
     pub(crate) ack_came_at: Option<Time>,
@@ -250,14 +250,14 @@ impl Link {
         }
     }
 
-    /// Takes octets to be sent, as many as there is room for.
+    /// Takes bytes to be sent, as many as there is room for.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> usize {
         let taken = bytes.len().min(self.room());
         self.send.push(&bytes[..taken]);
         taken
     }
 
-    /// Octets that may be written at once while no more than `lowat` are to wait unsent
+    /// Bytes that may be written at once while no more than `lowat` are to wait unsent
     /// (TCP_NOTSENT_LOWAT): Linux looks when a new buffer begins, and fills the last one whatever
     /// waits. A buffer holds whole segments up to half the peer's window or 64 KiB.
     pub(crate) fn admits(&self, lowat: u32) -> usize {
@@ -298,17 +298,17 @@ impl Link {
         self.nagle = nagle;
     }
 
-    /// Octets that [`Link::write`] would take.
+    /// Bytes that [`Link::write`] would take.
     pub(crate) fn room(&self) -> usize {
         (self.connection.writable().get() as usize).saturating_sub(self.held() as usize)
     }
 
-    /// Octets written and not yet acknowledged.
+    /// Bytes written and not yet acknowledged.
     pub(crate) fn unacknowledged(&self) -> u64 {
         self.send.end() - self.connection.bytes_acked()
     }
 
-    /// Octets written and not yet sent for the first time.
+    /// Bytes written and not yet sent for the first time.
     pub(crate) fn unsent(&self) -> u64 {
         self.connection.snapshot().unsent.get() + self.held()
     }
@@ -321,17 +321,17 @@ impl Link {
         ))
     }
 
-    /// Stream offset up to which octets have been sent at least once.
+    /// Stream offset up to which bytes have been sent at least once.
     pub(crate) fn highest_sent(&self) -> u64 {
         self.send.end() - self.unsent()
     }
 
-    /// Octets written that the endpoint does not know of yet.
+    /// Bytes written that the endpoint does not know of yet.
     fn held(&self) -> u64 {
         self.send.end() - self.handed
     }
 
-    /// Moves up to `limit` octets that have arrived to the end of `out`.
+    /// Moves up to `limit` bytes that have arrived to the end of `out`.
     pub(crate) fn read(&mut self, limit: usize, out: &mut Vec<u8>) -> usize {
         let count = self.peek(limit, out);
         let mut passed = Vec::new();
@@ -340,7 +340,7 @@ impl Link {
         count
     }
 
-    /// Copies up to `limit` octets that have arrived.
+    /// Copies up to `limit` bytes that have arrived.
     pub(crate) fn peek(&mut self, limit: usize, out: &mut Vec<u8>) -> usize {
         let count = self.connection.readable().min(Bytes(limit as u64)).get() as usize;
         self.receive.peek(count, out);
@@ -459,7 +459,7 @@ impl Tally {
         self.segments_out += 1;
         if segment.payload_len > 0 {
             self.data_segments_out += 1;
-            self.data_octets_out += u64::from(segment.payload_len);
+            self.data_bytes_out += u64::from(segment.payload_len);
             self.data_sent_at = Some(now);
         }
     }

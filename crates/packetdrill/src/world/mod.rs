@@ -4,9 +4,9 @@
 //! | file | what |
 //! | --- | --- |
 //! | `mod.rs` | [`World`]: descriptors, time, packets in |
-//! | `link.rs` | a connection with its octets |
+//! | `link.rs` | a connection with its bytes |
 //! | `socket.rs` | bind, listen, connect, accept, shutdown, close |
-//! | `transfer.rs` | octets in and out, of sockets and pipes |
+//! | `transfer.rs` | bytes in and out, of sockets and pipes |
 //! | `ready.rs` | what poll and epoll say |
 //! | `pipe.rs` | pipes, and splice |
 //! | `options.rs`, `option_table.rs` | setsockopt and getsockopt, ioctl and fcntl |

@@ -1,7 +1,7 @@
 //! What segmentation offload leaves to be seen on a wire where segments go one by one: a kernel hands
 //! several segments of new data over as one packet, sets PSH on each such packet of two or more
 //! (__tcp_transmit_skb), and whoever cuts it up leaves PSH to the last piece. The same packets, or
-//! what is left of them, are what is sent again.
+//! what is left of them, are what is retransmitted.
 //!
 //! That a kernel waits for more to send at once (tcp_tso_should_defer) is the endpoint's.
 
@@ -42,7 +42,7 @@ impl Packets {
         }
     }
 
-    /// What is acknowledged is not sent again.
+    /// What is acknowledged is not retransmitted.
     pub(super) fn forget_below(&mut self, offset: u64) {
         while let Some(entry) = self.ends.first_entry().filter(|entry| *entry.get() <= offset) {
             entry.remove();

@@ -3,7 +3,7 @@
 //! Most take effect when the connection begins: a connected socket keeps what it began with. At once
 //! act TCP_NODELAY, TCP_CORK, TCP_QUICKACK (1: an acknowledgment that waits leaves; 0 changes
 //! nothing), SO_KEEPALIVE with its times, TCP_USER_TIMEOUT, SO_SNDBUF, SO_LINGER, SO_RCVLOWAT and the timeouts of calls.
-//! SO_SNDBUF and SO_RCVBUF hold as many octets of payload as were asked for; getsockopt says twice
+//! SO_SNDBUF and SO_RCVBUF hold as many bytes of payload as were asked for; getsockopt says twice
 //! that, as the kernel does, which counts its own overhead.
 
 use super::link::{Cork, no_nagle};
@@ -182,8 +182,8 @@ impl World {
     fn set_integer(&mut self, fd: i32, name: Name, value: &[u8]) -> Result<(), Errno> {
         let option = integer(name).ok_or(Errno::ENOPROTOOPT)?;
         let given = match value {
-            // Options of IP may be an octet (do_ip_setsockopt).
-            [octet, ..] if value.len() < 4 && name.0 == IPPROTO_IP => i32::from(*octet),
+            // Options of IP may be a byte (do_ip_setsockopt).
+            [byte, ..] if value.len() < 4 && name.0 == IPPROTO_IP => i32::from(*byte),
             _ => int(value)?,
         };
         let value = match (option.values, given) {
@@ -287,7 +287,7 @@ impl World {
             (SOL_SOCKET, SO_ACCEPTCONN) => i32::from(matches!(socket.state, State::Listening(_))),
             (SOL_SOCKET, SO_ERROR) => self.take_error(fd).map_or(0, |error| error as i32),
             (IPPROTO_TCP, TCP_MAXSEG) => self.segment_size(fd)?,
-            // No control here has anything to add: no octets, as of the kernel's own CUBIC.
+            // No control here has anything to add: no bytes, as of the kernel's own CUBIC.
             (IPPROTO_TCP, TCP_CC_INFO) => return Ok(Vec::new()),
             (SOL_SOCKET, SO_MEMINFO) => return Ok(self.memory(fd, config)),
             _ if INTEGERS.iter().any(|option| option.name == name) => socket.options.integer(name),
@@ -323,7 +323,7 @@ impl World {
         }
     }
 
-    /// What TCP_INQ adds to a read, if it is asked for: octets that are left, or one for an end that
+    /// What TCP_INQ adds to a read, if it is asked for: bytes that are left, or one for an end that
     /// waits to be read (tcp_inq_hint).
     pub(crate) fn left_to_read(&self, fd: i32) -> Option<i32> {
         self.socket(fd).ok()?.options.is_on((IPPROTO_TCP, TCP_INQ)).then(|| {
@@ -349,7 +349,7 @@ impl World {
     }
 
     /// The number that an ioctl asks for.
-    pub(crate) fn waiting_octets(&self, fd: i32, request: Waiting) -> Result<i32, Errno> {
+    pub(crate) fn waiting_bytes(&self, fd: i32, request: Waiting) -> Result<i32, Errno> {
         let file = self.file(fd)?;
         let socket = match (&file.open, request) {
             (Open::PipeOut(pipe) | Open::PipeIn(pipe), Waiting::In) => {

@@ -6,16 +6,16 @@ use super::{Attempt, Blocking, Open, World};
 use nix::errno::Errno;
 use std::collections::VecDeque;
 
-/// Octets on their way from one end of a pipe to the other.
+/// Bytes on their way from one end of a pipe to the other.
 #[derive(Debug, Default)]
 pub(super) struct Pipe {
-    octets: VecDeque<u8>,
+    buffer: VecDeque<u8>,
     reader_gone: bool,
     writer_gone: bool,
     activity: u64,
 }
 
-/// Octets that a pipe holds (pipe(7)).
+/// Bytes that a pipe holds (pipe(7)).
 const CAPACITY: usize = 65_536;
 /// A write of no more is whole or not at all (PIPE_BUF).
 const ATOMIC: usize = 4_096;
@@ -53,11 +53,11 @@ impl World {
         let Some(pipe) = self.pipes.get_mut(&number) else {
             return Attempt::Done(Err(Errno::EBADF));
         };
-        if pipe.octets.is_empty() && !pipe.writer_gone && most > 0 {
+        if pipe.buffer.is_empty() && !pipe.writer_gone && most > 0 {
             return Attempt::Wait;
         }
-        let count = most.min(pipe.octets.len());
-        got.extend(pipe.octets.drain(..count));
+        let count = most.min(pipe.buffer.len());
+        got.extend(pipe.buffer.drain(..count));
         pipe.activity += 1;
         Attempt::Done(Ok(()))
     }
@@ -78,7 +78,7 @@ impl World {
             return Attempt::Wait;
         }
         let count = room.min(bytes.len() - *sent);
-        pipe.octets.extend(&bytes[*sent..*sent + count]);
+        pipe.buffer.extend(&bytes[*sent..*sent + count]);
         pipe.activity += 1;
         *sent += count;
         if *sent == bytes.len() { Attempt::Done(Ok(())) } else { Attempt::Wait }
@@ -89,7 +89,7 @@ impl World {
         let Some(pipe) = self.pipes.get(&number) else { return libc::EPOLLERR as u32 };
         let mut ready = 0;
         if end == Direction::Read {
-            if !pipe.octets.is_empty() {
+            if !pipe.buffer.is_empty() {
                 ready |= libc::EPOLLIN | libc::EPOLLRDNORM;
             }
             if pipe.writer_gone {
@@ -110,12 +110,12 @@ impl World {
         self.pipes.get(&number).map_or(0, |pipe| pipe.activity)
     }
 
-    /// Octets a pipe holds (FIONREAD).
+    /// Bytes a pipe holds (FIONREAD).
     pub(super) fn pipe_len(&self, number: u32) -> usize {
-        self.pipes.get(&number).map_or(0, |pipe| pipe.octets.len())
+        self.pipes.get(&number).map_or(0, |pipe| pipe.buffer.len())
     }
 
-    /// Moves up to `most` octets; one of the two ends has to be a pipe. What comes back is how many.
+    /// Moves up to `most` bytes; one of the two ends has to be a pipe. What comes back is how many.
     pub(crate) fn splice(&mut self, ends: SpliceEnds, most: usize, more: More) -> Attempt<usize> {
         let room = match self.splice_room(ends) {
             Err(error) => return Attempt::Done(Err(error)),
@@ -144,7 +144,7 @@ impl World {
         }
     }
 
-    /// Octets that the far end of a splice takes without waiting.
+    /// Bytes that the far end of a splice takes without waiting.
     fn splice_room(&mut self, ends: SpliceEnds) -> Result<usize, Errno> {
         let is_pipe = |open: &Open| matches!(open, Open::PipeIn(_) | Open::PipeOut(_));
         let (from, to) = (&self.file(ends.from)?.open, &self.file(ends.to)?.open);
@@ -182,6 +182,6 @@ impl World {
 
 impl Pipe {
     fn room(&self) -> usize {
-        CAPACITY - self.octets.len()
+        CAPACITY - self.buffer.len()
     }
 }

@@ -1,4 +1,4 @@
-//! Octets in and out, of sockets and of pipes.
+//! Bytes in and out, of sockets and of pipes.
 
 use super::link::{Cork, Link, LinkKey};
 use super::socket::State;
@@ -9,10 +9,10 @@ use nix::errno::Errno;
 /// What a reader asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
-    /// As many octets at most.
+    /// As many bytes at most.
     pub(crate) most: usize,
     pub(crate) after: After,
-    /// As many octets have to be there before the call returns.
+    /// As many bytes have to be there before the call returns.
     pub(crate) least: Least,
 }
 
@@ -27,7 +27,7 @@ pub(crate) enum After {
 /// How much a reader waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Least {
-    /// What SO_RCVLOWAT says: an octet, mostly.
+    /// What SO_RCVLOWAT says: a byte, mostly.
     Some,
     /// MSG_WAITALL.
     All,
@@ -38,7 +38,7 @@ pub(crate) enum Least {
 pub(crate) struct Writing {
     /// Whether more follows at once (MSG_MORE).
     pub(crate) more: More,
-    /// Whether a record ends with the last octet (MSG_EOR).
+    /// Whether a record ends with the last byte (MSG_EOR).
     pub(crate) record: Record,
 }
 
@@ -190,7 +190,7 @@ impl Link {
         Attempt::Wait
     }
 
-    /// What a writer is told whose octets cannot even be kept.
+    /// What a writer is told whose bytes cannot even be kept.
     fn refuses_data(&mut self) -> Option<Attempt<()>> {
         if let Some(error) = self.error.take() {
             return Some(Attempt::Done(Err(error)));

@@ -63,8 +63,8 @@ fn wanted(cursor: &mut Cursor<'_>, kind: Kind) -> Result<Wanted, Wrong> {
         return Ok(Wanted::None);
     }
     match kind {
-        Kind::Octets if cursor.second_is(&["segments", "segment"]) => segments(cursor),
-        Kind::Octets => cursor.bytes("the value").map(|bytes| Wanted::Octets(bytes.get())).map_err(
+        Kind::Bytes if cursor.second_is(&["segments", "segment"]) => segments(cursor),
+        Kind::Bytes => cursor.bytes("the value").map(|bytes| Wanted::Bytes(bytes.get())).map_err(
             |mut wrong| {
                 wrong.what.push_str("; or write it as `10 segments`");
                 wrong

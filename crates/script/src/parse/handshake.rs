@@ -19,7 +19,7 @@ pub(super) struct Handshake {
 
 /// Round trip of a handshake that does not say.
 const RTT: Span = Span::from_millis(100);
-/// Segments of a thousand octets make scripts easy to read.
+/// Segments of a thousand bytes make scripts easy to read.
 const MSS: u16 = 1000;
 const WINDOW: u16 = 65_535;
 

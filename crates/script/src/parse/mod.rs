@@ -403,7 +403,7 @@ fn expectations(segments: &Segments) -> impl Iterator<Item = (Span, Fields)> {
     (0..count).map(move |index| {
         let mut fields = fields.clone();
         // The next one begins where this one ends.
-        if let (Some(Number::Relative(first)), Len::Octets(len)) = (fields.seq, fields.len) {
+        if let (Some(Number::Relative(first)), Len::Bytes(len)) = (fields.seq, fields.len) {
             let ahead = i64::from(len) * i64::from(index);
             fields.seq = Some(Number::Relative(first + ahead));
         }

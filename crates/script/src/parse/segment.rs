@@ -48,7 +48,7 @@ pub(super) fn segments(cursor: &mut Cursor<'_>) -> Result<Segments, Wrong> {
     }
     while !cursor.is_at_end() {
         if cursor.at_quantity::<Bytes>() {
-            found.fields.len = Len::Octets(payload(cursor)?);
+            found.fields.len = Len::Bytes(payload(cursor)?);
         } else if cursor.at_number() && cursor.second_is(&["segments", "segment"]) {
             several(cursor, &mut found)?;
         } else {
@@ -67,7 +67,7 @@ fn several(cursor: &mut Cursor<'_>, found: &mut Segments) -> Result<(), Wrong> {
     found.count = count as u32;
     cursor.take();
     cursor.expect("of", "belongs: `10 segments of 1000 B from 1`")?;
-    found.fields.len = Len::Octets(payload(cursor)?);
+    found.fields.len = Len::Bytes(payload(cursor)?);
     if cursor.take_if("from") {
         found.fields.seq = Some(relative(cursor, "the first octet")?);
     }
@@ -81,21 +81,21 @@ fn item(cursor: &mut Cursor<'_>, found: &mut Segments) -> Result<(), Wrong> {
         "seq" => seq(cursor, fields)?,
         "rawseq" => fields.seq = Some(raw(cursor, "a sequence number")?),
         "len" if cursor.take_if("any") => fields.len = Len::Any,
-        "len" if cursor.at_quantity::<Bytes>() => fields.len = Len::Octets(payload(cursor)?),
-        "len" => fields.len = Len::Octets(cursor.count("a length in octets", LONGEST)? as u32),
+        "len" if cursor.at_quantity::<Bytes>() => fields.len = Len::Bytes(payload(cursor)?),
+        "len" => fields.len = Len::Bytes(cursor.count("a length in octets", LONGEST)? as u32),
         "ack" => fields.ack = Some(relative(cursor, "an acknowledgment")?),
         "rawack" => fields.ack = Some(raw(cursor, "an acknowledgment")?),
         "win" => {
             let most = u64::from(u16::MAX) << 14;
-            let octets = match cursor.at_quantity::<Bytes>() {
+            let window = match cursor.at_quantity::<Bytes>() {
                 true => cursor.bytes("a window")?.get(),
                 false => cursor.count("a window in octets", most)?,
             };
-            let octets = u32::try_from(octets).ok().filter(|octets| u64::from(*octets) <= most);
-            let octets = octets.ok_or_else(|| {
+            let window = u32::try_from(window).ok().filter(|window| u64::from(*window) <= most);
+            let window = window.ok_or_else(|| {
                 cursor.wrong_before(format!("no window is that large; allowed: 0 to {most} octets"))
             })?;
-            fields.window = Some(Window::Octets(octets));
+            fields.window = Some(Window::Bytes(window));
         }
         "rawwin" => {
             let field = cursor.count("the window field", u64::from(u16::MAX))?;
@@ -146,7 +146,7 @@ fn seq(cursor: &mut Cursor<'_>, fields: &mut Fields) -> Result<(), Wrong> {
         ))
     })?;
     fields.seq = Some(bounded(cursor, first)?);
-    fields.len = Len::Octets(len as u32);
+    fields.len = Len::Bytes(len as u32);
     Ok(())
 }
 

@@ -347,10 +347,10 @@ mod tests {
     #[test]
     fn a_quantity_is_one_word_or_two() {
         let variables = Variables::from([("n".to_owned(), 3)]);
-        for (text, octets) in [("1000 B", 1000), ("1kB", 1000), ("1000*n B", 3000), ("n B", 3)] {
+        for (text, bytes) in [("1000 B", 1000), ("1kB", 1000), ("1000*n B", 3000), ("n B", 3)] {
             let mut cursor = Cursor::new(text, &variables);
             assert!(cursor.at_quantity::<Bytes>(), "{text}");
-            assert_eq!(cursor.bytes("an amount").map_err(|wrong| wrong.what), Ok(Bytes(octets)));
+            assert_eq!(cursor.bytes("an amount").map_err(|wrong| wrong.what), Ok(Bytes(bytes)));
             assert!(cursor.is_at_end());
         }
         let mut bare = Cursor::new("1000 ack 5", &variables);

@@ -65,7 +65,7 @@ impl Ends {
     }
 }
 
-/// Octets that tell where they belong.
+/// Bytes that tell where they belong.
 fn payload(seq: Seq, len: u32) -> Vec<u8> {
     (0..len).map(|at| ((seq + at).0 % 251) as u8).collect()
 }

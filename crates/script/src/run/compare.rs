@@ -69,7 +69,7 @@ pub(super) fn compare(fields: &Fields, when: When, left: &Left, view: &View) -> 
         wrong,
     );
     let (len, wrong) = match fields.len {
-        Len::Octets(octets) => (Some(octets.to_string()), octets != segment.payload_len),
+        Len::Bytes(bytes) => (Some(bytes.to_string()), bytes != segment.payload_len),
         Len::Any => (None, false),
     };
     row("len", len, segment.payload_len.to_string(), wrong);
@@ -82,13 +82,13 @@ pub(super) fn compare(fields: &Fields, when: When, left: &Left, view: &View) -> 
         number_like(fields.ack, segment.ack, base),
         wrong,
     );
-    let octets = view.window_octets(OUT, segment);
+    let bytes = view.window_bytes(OUT, segment);
     let (happened, wrong) = match fields.window {
         Some(Window::Field(field)) => {
             (format!("rawwin {}", segment.window), field != segment.window)
         }
-        Some(Window::Octets(wanted)) => (format!("win {octets}"), wanted != octets),
-        None => (format!("win {octets}"), false),
+        Some(Window::Bytes(wanted)) => (format!("win {bytes}"), wanted != bytes),
+        None => (format!("win {bytes}"), false),
     };
     row("window", fields.window.map(window_text), happened, wrong);
 

@@ -51,7 +51,7 @@ pub trait Endpoint {
     /// If there is nobody to be asked yet, or the endpoint does not go on.
     fn fact(&mut self, quantity: &'static Quantity, now: Time) -> Result<Option<Fact>, Went>;
 
-    /// Octets of a full-sized segment, for amounts in segments.
+    /// Bytes of a full-sized segment, for amounts in segments.
     fn smss(&self) -> Bytes;
 
     /// Congestion window and state, for the diagram; nothing where they are not known.

@@ -8,11 +8,11 @@ use ackord_wire::{Ecn, Flags, Options, SackBlock, SackBlocks, Segment, Timestamp
 /// What the peer has said so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer {
-    /// After the highest octet it has sent.
+    /// After the highest byte it has sent.
     next: Seq,
     /// What it acknowledged last.
     acked: Seq,
-    /// The window it offered last, in octets.
+    /// The window it offered last, in bytes.
     window: u32,
     /// The last TSval that came from the endpoint.
     seen_stamp: u32,
@@ -63,7 +63,7 @@ impl Peer {
         };
         let window = self.window_field(fields, view, syn)?;
         let payload_len = match fields.len {
-            Len::Octets(octets) => octets,
+            Len::Bytes(bytes) => bytes,
             Len::Any => return Err("`len any` is for segments that are expected".to_owned()),
         };
         let ack = if flags.contains(Flags::ACK) { ack } else { Seq(0) };
@@ -89,11 +89,11 @@ impl Peer {
         let shift = if syn { 0 } else { view.shift(Direction::In) };
         let field = match fields.window {
             Some(Window::Field(field)) => u32::from(field),
-            Some(Window::Octets(octets)) => {
-                let field = octets >> shift;
-                if field << shift != octets {
+            Some(Window::Bytes(bytes)) => {
+                let field = bytes >> shift;
+                if field << shift != bytes {
                     return Err(format!(
-                        "a window of {octets} octets cannot be said with a scale of {shift}: write \
+                        "a window of {bytes} octets cannot be said with a scale of {shift}: write \
                          {} or {}, or `rawwin {field}`",
                         field << shift,
                         (field + 1) << shift

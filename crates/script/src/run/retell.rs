@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::notation::{Direction, View, relative};
 use ackord_events::TcpState;
-use ackord_tcp::{Connection, Repair};
+use ackord_tcp::{Connection, RecoveryState};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Flags, Segment};
 
@@ -87,9 +87,9 @@ impl Stage<'_, Simulated<'_>> {
             return Ok(());
         }
         let mut assertions = Vec::new();
-        let repairs = self.endpoint.is_repairing();
-        // What the window is while a loss is repaired is for each to say: what leaves tells.
-        let asserted = ASSERTED.into_iter().filter(|name| *name != "cwnd" || !repairs);
+        let recovering = self.endpoint.is_recovering();
+        // What the window is during recovery is for each to say: what leaves tells.
+        let asserted = ASSERTED.into_iter().filter(|name| *name != "cwnd" || !recovering);
         for name in asserted {
             let Some(quantity) = quantity_of(name) else { continue };
             let Some(fact) = self.endpoint.fact(quantity, self.now)? else { continue };
@@ -127,7 +127,7 @@ impl Stage<'_, Simulated<'_>> {
 
 fn wanted(fact: Fact) -> Wanted {
     match fact {
-        Fact::Octets(octets) => Wanted::Octets(octets),
+        Fact::Bytes(bytes) => Wanted::Bytes(bytes),
         Fact::Span(span) => Wanted::Span(span),
         Fact::Count(count) => Wanted::Count(count),
         Fact::Word(word) => Wanted::Word(word),
@@ -152,7 +152,7 @@ fn fields_of(left: &Left, view: &View) -> Fields {
     Fields {
         flags: FlagsWanted { set, clear, none: false },
         seq: Some(Number::Relative(relative(segment.seq, seq_base))),
-        len: Len::Octets(segment.payload_len),
+        len: Len::Bytes(segment.payload_len),
         ack: ack.then(|| Number::Relative(relative(segment.ack, ack_base))),
         window: None,
         options: options_of(segment, view),
@@ -196,9 +196,9 @@ impl Simulated<'_> {
         )
     }
 
-    fn is_repairing(&self) -> bool {
-        let repair = self.connection.as_ref().map(|connection| connection.snapshot().repair);
-        !matches!(repair, None | Some(Repair::None | Repair::Doubtful))
+    fn is_recovering(&self) -> bool {
+        let recovery = self.connection.as_ref().map(|connection| connection.snapshot().recovery);
+        !matches!(recovery, None | Some(RecoveryState::None | RecoveryState::Doubtful))
     }
 
     fn readable(&self) -> Bytes {

@@ -120,7 +120,7 @@ mod tests {
     use super::super::testing::{Bench, at_us};
     use super::*;
 
-    /// Pairs of segments 0.89 ms apart, as a write of 1040 octets leaves them on 5 Mbit/s: the
+    /// Pairs of segments 0.89 ms apart, as a write of 1040 bytes leaves them on 5 Mbit/s: the
     /// one difference between the paper's two timeouts.
     fn acks_of_pairs(timeout: Span) -> usize {
         let mut bench = Bench::new(AdaptiveStatic::given(2, timeout));

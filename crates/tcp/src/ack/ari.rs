@@ -102,7 +102,7 @@ impl AckConfig for AriConfig {
 /// How `most_sent / segment` becomes a whole number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Division {
-    /// A part counts as a segment: the paper's 2 KB in segments of 536 octets give its own figure of 8.
+    /// A part counts as a segment: the paper's 2 KB in segments of 536 bytes give its own figure of 8.
     Up,
     /// A part is dropped, as integers are divided in C: 6 for the same.
     Down,
@@ -225,7 +225,7 @@ mod tests {
         acks * 2 - 100
     }
 
-    /// Lee et al. 2016 §4.1: 536 octets, answers within 2 KB, the usual count times four.
+    /// Lee et al. 2016 §4.1: 536 bytes, answers within 2 KB, the usual count times four.
     #[test]
     fn the_papers_phone_gets_eight() {
         assert_eq!(ari(SHORT).policy.quick_ack_count(Bytes(1448)), 8);

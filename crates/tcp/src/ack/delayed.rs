@@ -71,7 +71,7 @@ pub struct Delayed {
 /// What counts as a segment when every `every`-th one is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum Counted {
-    /// A full-sized segment's worth of octets (RFC 5681 §4.2).
+    /// A full-sized segment's worth of bytes (RFC 5681 §4.2).
     #[default]
     FullSized,
     /// Any data segment, as in ns-3 and in the papers simulated with it.
@@ -183,7 +183,7 @@ mod tests {
     fn two_short_segments_make_an_acknowledgment_only_where_any_segment_counts() {
         let second_is_due_now = |counted| {
             let mut policy = Delayed::new(2, Span::from_millis(200)).counting(counted);
-            let decide = |policy: &mut Delayed, octets| Fit::in_order(octets).ask(policy, at(0));
+            let decide = |policy: &mut Delayed, bytes| Fit::in_order(bytes).ask(policy, at(0));
             decide(&mut policy, 536);
             let second = decide(&mut policy, 1_040);
             policy.on_ack_sent(at(0), Carrier::PureAck);

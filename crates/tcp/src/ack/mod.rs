@@ -78,7 +78,7 @@ pub struct Arrival<'a> {
     pub payload: Bytes,
     /// The largest payload this peer has sent so far: what counts as full-sized.
     pub full_size: Bytes,
-    /// Octets received in order that no acknowledgment has covered, this segment included.
+    /// Bytes received in order that no acknowledgment has covered, this segment included.
     pub unacknowledged: Bytes,
     /// How it fits in.
     pub order: Order,
@@ -104,7 +104,7 @@ pub struct ReceiveWindow {
     /// What could be offered now, counted from what has arrived in order. The right edge moves
     /// forward by all that has arrived if it is no less than `offered`.
     pub free: Bytes,
-    /// Octets in order that the application has not read yet, this segment's included.
+    /// Bytes in order that the application has not read yet, this segment's included.
     pub unread: Bytes,
 }
 
@@ -135,9 +135,9 @@ pub enum Push {
 /// The application has read while an acknowledgment is waiting.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// Octets in order that it has left unread.
+    /// Bytes in order that it has left unread.
     pub left: Bytes,
-    /// Octets received in order that no acknowledgment has covered.
+    /// Bytes received in order that no acknowledgment has covered.
     pub unacknowledged: Bytes,
 }
 

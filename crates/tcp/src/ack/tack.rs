@@ -63,7 +63,7 @@ pub struct Tack {
     rate: ArrivalRate,
 }
 
-/// The largest count of octets in a span of RTTmin.
+/// The largest count of bytes in a span of RTTmin.
 #[derive(Clone, Copy, Debug)]
 struct ArrivalRate {
     round_at: Option<Time>,
@@ -145,7 +145,7 @@ mod tests {
         Bench::new(Tack::new(TackConfig { every_segments: 2, per_rtt: 4 }))
     }
 
-    /// Acknowledgments in the last second of five, at a segment of 1000 octets every `gap`.
+    /// Acknowledgments in the last second of five, at a segment of 1000 bytes every `gap`.
     fn acks_a_second(gap_us: u64) -> usize {
         let mut bench = bench();
         (0..5_000_000 / gap_us).for_each(|number| bench.arrive(at_us(number * gap_us)));

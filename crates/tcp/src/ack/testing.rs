@@ -16,7 +16,7 @@ pub(super) fn at_us(micros: u64) -> Time {
     Time::ZERO + Span::from_micros(micros)
 }
 
-/// A segment and its circumstances: 1000 octets are full-sized, the window is wide, and the round
+/// A segment and its circumstances: 1000 bytes are full-sized, the window is wide, and the round
 /// trip of the handshake was 40 ms with a least timeout of 200 ms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fit {
@@ -75,7 +75,7 @@ impl Fit {
 }
 
 /// A receiver reduced to its policy: takes full-sized segments in order, acknowledges when told,
-/// lets timers strike.
+/// lets timers expire.
 #[derive(Clone, Debug)]
 pub(super) struct Bench<P> {
     pub(super) policy: P,
@@ -90,7 +90,7 @@ impl<P: AckPolicy> Bench<P> {
         Bench { policy, unacknowledged: 0, due: None, acks: Vec::new() }
     }
 
-    /// A segment of 1000 octets.
+    /// A segment of 1000 bytes.
     pub(super) fn arrive(&mut self, now: Time) {
         self.take(now, Fit::in_order(0));
     }

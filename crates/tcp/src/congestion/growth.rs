@@ -1,5 +1,5 @@
 //! How cwnd grows by Reno's rules, which several controls share: slow start and additive increase,
-//! for every acknowledgment alike or for the octets it acknowledges.
+//! for every acknowledgment alike or for the bytes it acknowledges.
 
 use super::{AckSample, Window};
 use ackord_units::{Bytes, Keyword, Knob, KnobKind, Knobs};
@@ -9,7 +9,7 @@ use ackord_units::{Bytes, Keyword, Knob, KnobKind, Knobs};
 pub enum Growth {
     /// Every acknowledgment counts alike (RFC 5681 §3.1 as first deployed).
     PerAck,
-    /// The octets it acknowledges count (RFC 3465).
+    /// The bytes it acknowledges count (RFC 3465).
     PerByte {
         /// L: in slow start at most so many segments' worth for one acknowledgment (§2.2).
         limit_segments: u64,
@@ -86,12 +86,12 @@ pub(crate) enum SlowStartAfter {
 }
 
 impl Growth {
-    /// Growth per octet with the same limit always.
+    /// Growth per byte with the same limit always.
     pub const fn per_byte(limit_segments: u64) -> Growth {
         Growth::PerByte { limit_segments, limit_after_timeout_segments: limit_segments }
     }
 
-    /// The octets that an acknowledgment counts for.
+    /// The bytes that an acknowledgment counts for.
     pub(crate) fn counted(self, ack: &AckSample) -> Bytes {
         match self {
             Growth::PerSegment => ack.delivered,
@@ -99,7 +99,7 @@ impl Growth {
         }
     }
 
-    /// What an acknowledgment of `acked` octets counts for in slow start.
+    /// What an acknowledgment of `acked` bytes counts for in slow start.
     pub(crate) fn slow_start_step(self, acked: Bytes, smss: Bytes, after: SlowStartAfter) -> Bytes {
         match (self, after) {
             (Growth::PerAck, _) => smss,
@@ -113,7 +113,7 @@ impl Growth {
         }
     }
 
-    /// What an acknowledgment of `acked` octets counts for beyond it, where RFC 3465 has no limit.
+    /// What an acknowledgment of `acked` bytes counts for beyond it, where RFC 3465 has no limit.
     pub(crate) fn avoidance_step(self, acked: Bytes, smss: Bytes) -> Bytes {
         match self {
             Growth::PerAck => smss,
@@ -121,7 +121,7 @@ impl Growth {
         }
     }
 
-    /// What is left of `acked` octets for congestion avoidance once slow start has used `step`.
+    /// What is left of `acked` bytes for congestion avoidance once slow start has used `step`.
     pub(crate) fn left_over(self, acked: Bytes, step: Bytes) -> Bytes {
         match self {
             Growth::PerAck | Growth::PerByte { .. } => Bytes::ZERO,
@@ -134,7 +134,7 @@ impl Growth {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Increase {
     growth: Growth,
-    /// Growth in congestion avoidance that does not yet make a whole octet (per ack) or a whole
+    /// Growth in congestion avoidance that does not yet make a whole byte (per ack) or a whole
     /// window (per byte).
     carried: u64,
 }
@@ -157,7 +157,7 @@ impl Increase {
         Increase { growth, carried: 0 }
     }
 
-    /// The same for one that counts for `acked` octets.
+    /// The same for one that counts for `acked` bytes.
     fn grow(&mut self, window: &mut Window, acked: Bytes) {
         if !window.in_slow_start() {
             return self.avoid(window, acked);
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     /// RFC 3465 §2.1 with nothing rounded away: after windows of 10, 11, 12 .. segments' worth of
-    /// octets the window has grown by exactly one segment each, however they were acknowledged.
+    /// bytes the window has grown by exactly one segment each, however they were acknowledged.
     #[test]
     fn per_byte_avoidance_is_exact_for_any_size_of_acknowledgment() {
         for size in [1, 536, 1000, 1460, 2920, 7300] {
@@ -219,9 +219,9 @@ mod tests {
             for windows in 0..30 {
                 due += 14_600 + 1460 * windows;
                 while acked < due {
-                    let octets = size.min(due - acked);
-                    increase.grow(&mut window, Bytes(octets));
-                    acked += octets;
+                    let bytes = size.min(due - acked);
+                    increase.grow(&mut window, Bytes(bytes));
+                    acked += bytes;
                 }
                 assert_eq!(window.cwnd, Bytes(14_600 + 1460 * (windows + 1)), "by {size}");
             }

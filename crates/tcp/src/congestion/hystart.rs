@@ -6,7 +6,7 @@
 //! timeout, after which nothing is known of the path. `plus-plus` is RFC 9406: a rise of the delay
 //! leads to Conservative Slow Start, from which a fall leads back.
 //!
-//! HyStart++ watches the first slow start only, that before any ssthresh is known, and counts octets
+//! HyStart++ watches the first slow start only, that before any ssthresh is known, and counts bytes
 //! with a limit of its own for each acknowledgment, whatever the control's growth (§4.2, §4.3).
 
 use super::{AckSample, Bursts};

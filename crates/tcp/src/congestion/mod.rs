@@ -5,7 +5,7 @@
 //! | `reno.rs` | slow start and additive increase (RFC 5681) |
 //! | `tahoe.rs` | the same, back to one segment on every loss |
 //! | `westwood.rs` | the same, but the bandwidth estimate says what is left after a loss |
-//! | `growth.rs` | the growth these share, per acknowledgment or per octet (RFC 3465) |
+//! | `growth.rs` | the growth these share, per acknowledgment or per byte (RFC 3465) |
 //! | `vegas.rs` | a few segments in the queue, judged by the round-trip time |
 //! | `cubic/` | cubic growth (RFC 9438), and as Linux counts it |
 //! | `hystart.rs` | how CUBIC may leave slow start before it loses |
@@ -13,7 +13,7 @@
 //! | `model.rs` | what a control hears that keeps a model of the path: delivery-rate samples |
 //! | `ns2.rs` | Reno as ns-2's agents count it, in whole segments |
 //!
-//! While a loss is repaired by fast recovery, the recovery sender decides what leaves; the control
+//! In fast recovery the recovery decides what leaves; the control
 //! hears of the loss once and of the end of the recovery once.
 
 mod growth;
@@ -44,9 +44,7 @@ pub use cubic::{Cubic, CubicRules};
 pub(crate) use growth::SlowStartAfter;
 pub use growth::{AbcKnobs, Growth, GrowthBy};
 pub use hystart::HyStart;
-pub use model::{
-    Adjoins, AppLimited, CwndLimited, LostSegment, PathModel, RateSample, Repairing, SampleAdvice,
-};
+pub use model::{LostSegment, PathModel, RateSample, RecoveryPhase, SampleAdvice};
 pub use ns2::Ns2;
 pub use reno::Reno;
 pub use tahoe::Tahoe;
@@ -60,9 +58,9 @@ use std::fmt;
 /// An acknowledgment of new data.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
-    /// Octets newly acknowledged.
+    /// Bytes newly acknowledged.
     pub acked: Bytes,
-    /// Octets of which the peer is known to have them since this acknowledgment: those newly
+    /// Bytes of which the peer is known to have them since this acknowledgment: those newly
     /// acknowledged that no SACK block had reported before, and those newly reported; also those
     /// reported before it that were no sign of loss, as reordering had been seen.
     pub delivered: Bytes,
@@ -70,11 +68,11 @@ pub struct AckSample {
     pub rtt: Option<Span>,
     /// The smoothed round-trip time, once known.
     pub srtt: Option<Span>,
-    /// Octets in flight before this acknowledgment.
+    /// Bytes in flight before this acknowledgment.
     pub flight_size: Bytes,
-    /// Oldest octet not acknowledged, after it.
+    /// Oldest byte not acknowledged, after it.
     pub snd_una: Seq,
-    /// Next octet to be sent.
+    /// Next byte to be sent.
     pub snd_nxt: Seq,
     /// What held the sender back.
     pub limit: SendLimit,
@@ -95,7 +93,7 @@ pub enum SendLimit {
 pub enum CongestionEvent {
     /// A loss was detected without the retransmission timer.
     Loss {
-        /// Octets in flight, without those that limited transmit let out.
+        /// Bytes in flight, without those that limited transmit let out.
         flight_size: Bytes,
         /// What the recovery sender does next.
         response: LossResponse,
@@ -103,16 +101,16 @@ pub enum CongestionEvent {
     /// The path marked a packet (RFC 3168): heard once for each window of data, and not where a loss
     /// of the same window was heard.
     Mark {
-        /// Octets in flight.
+        /// Bytes in flight.
         flight_size: Bytes,
     },
     /// The retransmission timer expired.
     Timeout {
-        /// Octets in flight.
+        /// Bytes in flight.
         flight_size: Bytes,
         /// Whether it is the first in a row for the same segment.
         order: TimeoutOrder,
-        /// Next octet to be sent that was never sent.
+        /// Next byte to be sent that was never sent.
         snd_nxt: Seq,
     },
     /// The last reduction proved wrong: these windows are to hold again. Whatever else it changed
@@ -138,7 +136,7 @@ pub enum CongestionEvent {
     },
 }
 
-/// How a detected loss is going to be repaired.
+/// What answers a detected loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossResponse {
     /// By fast recovery: cwnd falls to the new ssthresh.
@@ -269,7 +267,7 @@ impl Window {
         self.slow_start_by(step);
     }
 
-    /// The same, by so many octets.
+    /// The same, by so many bytes.
     pub(crate) fn slow_start_by(&mut self, step: Bytes) {
         self.cwnd = (self.cwnd + step).min(self.ssthresh.max(self.cwnd));
     }
@@ -324,7 +322,7 @@ mod suite;
 
 #[cfg(test)]
 pub(crate) mod testing {
-    //! Shorthand for the tests of every control: segments of 1000 octets, a window of ten.
+    //! Shorthand for the tests of every control: segments of 1000 bytes, a window of ten.
     use super::*;
 
     pub(crate) fn established<C: CongestionControl>(mut control: C) -> C {
@@ -343,10 +341,10 @@ pub(crate) mod testing {
         }
     }
 
-    pub(crate) fn ack_of(octets: u64) -> AckSample {
+    pub(crate) fn ack_of(bytes: u64) -> AckSample {
         AckSample {
-            acked: Bytes(octets),
-            delivered: Bytes(octets),
+            acked: Bytes(bytes),
+            delivered: Bytes(bytes),
             rtt: Some(Span::from_millis(100)),
             srtt: Some(Span::from_millis(100)),
             flight_size: Bytes(10_000),
@@ -356,24 +354,24 @@ pub(crate) mod testing {
         }
     }
 
-    /// A delivery of so many octets on a path that is neither idle nor lossy.
-    pub(crate) fn sample_of(octets: u64) -> RateSample {
+    /// A delivery of so many bytes on a path that is neither idle nor lossy.
+    pub(crate) fn sample_of(bytes: u64) -> RateSample {
         RateSample {
             delivery_rate: Some(Rate::from_mbits_per_sec(8)),
-            delivered: Bytes(octets),
+            delivered: Bytes(bytes),
             interval: Span::from_millis(100),
             prior_delivered: Bytes::ZERO,
-            total_delivered: Bytes(octets),
+            total_delivered: Bytes(bytes),
             rtt: Some(Span::from_millis(100)),
             prior_in_flight: Bytes(10_000),
             in_flight: Bytes(10_000),
-            newly_acked: Bytes(octets),
+            newly_acked: Bytes(bytes),
             newly_lost: Bytes::ZERO,
             sent_in_flight: Bytes(10_000),
             lost_since_sent: Bytes::ZERO,
-            app_limited: AppLimited::No,
-            cwnd_limited: CwndLimited::Yes,
-            repairing: Repairing::Nothing,
+            app_limited: false,
+            cwnd_limited: true,
+            recovery_phase: RecoveryPhase::Open,
             selective_acks: SelectiveAcks::Agreed,
         }
     }

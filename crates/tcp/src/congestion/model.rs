@@ -14,62 +14,44 @@ use ackord_units::{Bytes, Rate, Span, Time};
 pub struct RateSample {
     /// RS.delivery_rate; nothing if the interval is too short to be believed.
     pub delivery_rate: Option<Rate>,
-    /// RS.delivered: octets delivered over the interval.
+    /// RS.delivered: bytes delivered over the interval.
     pub delivered: Bytes,
     /// RS.interval: the longer of the times over which they were sent and acknowledged.
     pub interval: Span,
-    /// RS.prior_delivered: octets that had been delivered when the newest of the acknowledged
+    /// RS.prior_delivered: bytes that had been delivered when the newest of the acknowledged
     /// segments was sent.
     pub prior_delivered: Bytes,
-    /// C.delivered: octets delivered so far.
+    /// C.delivered: bytes delivered so far.
     pub total_delivered: Bytes,
     /// RS.rtt of the newest of the acknowledged segments, where Karn's rule allows.
     pub rtt: Option<Span>,
-    /// Octets in the network before this acknowledgment.
+    /// Bytes in the network before this acknowledgment.
     pub prior_in_flight: Bytes,
-    /// C.inflight: octets in the network after it.
+    /// C.inflight: bytes in the network after it.
     pub in_flight: Bytes,
-    /// RS.newly_acked: octets it delivered.
+    /// RS.newly_acked: bytes it delivered.
     pub newly_acked: Bytes,
-    /// RS.newly_lost: octets declared lost since the last sample.
+    /// RS.newly_lost: bytes declared lost since the last sample.
     pub newly_lost: Bytes,
-    /// RS.tx_in_flight: octets in the network just after the newest segment was sent.
+    /// RS.tx_in_flight: bytes in the network just after the newest segment was sent.
     pub sent_in_flight: Bytes,
-    /// RS.lost: octets declared lost since the newest segment was sent.
+    /// RS.lost: bytes declared lost since the newest segment was sent.
     pub lost_since_sent: Bytes,
     /// RS.is_app_limited.
-    pub app_limited: AppLimited,
+    pub app_limited: bool,
     /// C.is_cwnd_limited.
-    pub cwnd_limited: CwndLimited,
-    /// What is being repaired, after this acknowledgment.
-    pub repairing: Repairing,
+    pub cwnd_limited: bool,
+    /// The recovery under way, after this acknowledgment.
+    pub recovery_phase: RecoveryPhase,
     /// Whether the peer reports what arrived out of order.
     pub selective_acks: SelectiveAcks,
 }
 
-/// Whether the sender had run out of data during the time a sample speaks of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AppLimited {
-    /// It had: the path may carry more.
-    Yes,
-    /// It had not.
-    No,
-}
-
-/// Whether the congestion window was used to the full in the last round trip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CwndLimited {
-    /// It was.
-    Yes,
-    /// It was not.
-    No,
-}
-
 /// Which recovery is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repairing {
+pub enum RecoveryPhase {
     /// None.
-    Nothing,
+    Open,
     /// Of a loss detected without the timer.
     FastRecovery,
     /// Of everything outstanding at a timeout.
@@ -79,27 +61,18 @@ pub enum Repairing {
 /// A segment was declared lost.
 #[derive(Clone, Copy, Debug)]
 pub struct LostSegment {
-    /// Its octets.
-    pub octets: Bytes,
+    /// Its bytes.
+    pub bytes: Bytes,
     /// Whether the segment just before it was declared lost last.
-    pub adjoins: Adjoins,
-    /// Octets in the network just after it was sent, itself included.
+    pub adjoins: bool,
+    /// Bytes in the network just after it was sent, itself included.
     pub sent_in_flight: Bytes,
-    /// Octets declared lost since it was sent, itself included.
+    /// Bytes declared lost since it was sent, itself included.
     pub lost_since_sent: Bytes,
-    /// Octets delivered so far.
+    /// Bytes delivered so far.
     pub total_delivered: Bytes,
     /// Whether it was sent in a time limited by the application.
-    pub app_limited: AppLimited,
-}
-
-/// Whether a lost segment continues a lost range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Adjoins {
-    /// It does.
-    LastLost,
-    /// It begins one.
-    Nothing,
+    pub app_limited: bool,
 }
 
 /// What the control wants done with the sampler.

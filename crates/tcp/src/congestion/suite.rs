@@ -55,11 +55,11 @@ fn sample(op: &Op, delivered: Bytes, in_flight: Bytes) -> RateSample {
         in_flight,
         sent_in_flight: in_flight,
         lost_since_sent: Bytes(1000) * lost,
-        app_limited: if app_limited { AppLimited::Yes } else { AppLimited::No },
-        repairing: match phase {
-            0 => Repairing::Nothing,
-            1 => Repairing::FastRecovery,
-            _ => Repairing::Timeout,
+        app_limited: app_limited,
+        recovery_phase: match phase {
+            0 => RecoveryPhase::Open,
+            1 => RecoveryPhase::FastRecovery,
+            _ => RecoveryPhase::Timeout,
         },
         ..testing::sample_of(newly_acked.get())
     }
@@ -156,12 +156,12 @@ proptest! {
                     Op::SegmentLost { lost } => {
                         if let Some(model) = control.path_model() {
                             model.on_segment_lost(now, &LostSegment {
-                                octets: smss,
-                                adjoins: Adjoins::Nothing,
+                                bytes: smss,
+                                adjoins: false,
                                 sent_in_flight: before,
                                 lost_since_sent: smss * lost,
                                 total_delivered: delivered,
-                                app_limited: AppLimited::No,
+                                app_limited: false,
                             });
                         }
                     }

@@ -2,7 +2,7 @@
 //! Reno, and Vegas TCP congestion control"): Reno's growth; after a loss ssthresh is what the path
 //! has lately carried in its smallest round-trip time, instead of half of what was in flight.
 //!
-//! Once per round trip the octets delivered meanwhile give a sample of the bandwidth, and a low-pass
+//! Once per round trip the bytes delivered meanwhile give a sample of the bandwidth, and a low-pass
 //! filter smooths the samples (§2.2). Duplicate acknowledgments count as deliveries, which the
 //! sender's delivery samples see to. Departures: before the first sample ssthresh is RFC 5681's; a
 //! loss never raises cwnd, even where the estimate would allow more; idle time lowers the estimate
@@ -48,7 +48,7 @@ impl CongestionConfig for WestwoodConfig {
 pub struct Westwood {
     window: Window,
     increase: Increase,
-    /// BWE, in octets per second.
+    /// BWE, in bytes per second.
     bandwidth: Option<f64>,
     /// Share of the old estimate that a sample leaves.
     filter: f64,
@@ -78,7 +78,7 @@ impl Westwood {
 
     /// The bandwidth estimate, once there is one.
     pub fn bandwidth(&self) -> Option<Rate> {
-        self.bandwidth.map(|octets| Rate::from_bits_per_sec((octets * 8.0) as u64))
+        self.bandwidth.map(|bytes| Rate::from_bits_per_sec((bytes * 8.0) as u64))
     }
 
     /// ssthresh = BWE * RTTmin (§2.1), at least two segments.
@@ -174,7 +174,7 @@ mod tests {
 
     const GROWTH: Growth = Growth::PerAck;
 
-    /// One segment of 1000 octets every millisecond, as a path of 8 Mbit/s delivers them.
+    /// One segment of 1000 bytes every millisecond, as a path of 8 Mbit/s delivers them.
     fn deliver(westwood: &mut Westwood, from_ms: u64, count: u64, rtt_ms: u64) {
         for ms in from_ms..from_ms + count {
             let sample = RateSample { rtt: Some(Span::from_millis(rtt_ms)), ..sample_of(1000) };

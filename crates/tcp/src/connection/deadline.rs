@@ -1,6 +1,6 @@
 //! Timers of a connection, and when it is given up: R1, R2 and the user timeout (RFC 9293 §3.8.3).
 
-use super::{CloseReason, Connection, First, reset};
+use super::{CloseReason, Connection, PendingControl, reset};
 use crate::receiver::Owed;
 use crate::sender::{ClosedWindow, earlier};
 use crate::trace::Trace;
@@ -18,8 +18,8 @@ pub enum GiveUp {
 
 /// What has been waiting for an acknowledgment since the timer first expired for it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stuck {
-    /// The oldest octet.
+pub(super) struct UnacknowledgedSince {
+    /// The oldest byte.
     una: Seq,
     /// When it was sent.
     since: Time,
@@ -34,14 +34,14 @@ impl Connection {
             Owed::By(at) => Some(at),
             Owed::Nothing | Owed::Now | Owed::BeforeAnswers => None,
         };
-        earlier(earlier(self.sender.deadline(), owed), self.slow.next())
+        earlier(earlier(self.sender.deadline(), owed), self.timers.next())
     }
 
     /// Lets the timers that are due at `now` act. Then poll for segments.
     pub fn handle_deadline<S: Sink>(&mut self, now: Time, sink: &mut S) {
         let trace = &mut Trace::new(now, self.id, sink);
-        if self.slow.next().is_some_and(|at| at <= now) {
-            self.on_slow_timer(trace);
+        if self.timers.next().is_some_and(|at| at <= now) {
+            self.on_connection_timer(trace);
         }
         if self.sender.detector_at().is_some_and(|at| at <= now) {
             self.sender.on_detector_timer(trace);
@@ -60,15 +60,15 @@ impl Connection {
         // An acknowledgment that is due leaves with the next poll.
     }
 
-    fn on_slow_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
-        if self.slow.state_has_ended(trace.now) {
+    fn on_connection_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
+        if self.timers.state_has_ended(trace.now) {
             match self.state {
                 TcpState::TimeWait => self.enter(trace, TcpState::Closed),
                 _ => self.fail(trace, CloseReason::TimedOut),
             }
             return;
         }
-        if self.slow.keepalive_is_due(trace.now) {
+        if self.timers.keepalive_is_due(trace.now) {
             self.on_keepalive_timer(trace);
         }
     }
@@ -78,7 +78,7 @@ impl Connection {
             return;
         }
         self.stats.timeouts += 1;
-        let since = self.stuck_since(trace.now);
+        let since = self.unacknowledged_since(trace.now);
         let user_limit = self.config.user_timeout.map(|timeout| since + timeout);
         if self.sender.timer().timeouts_in_row() >= self.retransmissions_allowed()
             || user_limit.is_some_and(|at| at <= trace.now)
@@ -123,10 +123,10 @@ impl Connection {
         self.sender.on_persist();
     }
 
-    /// When the oldest octet was first sent, as far as the first timeout can tell.
-    fn stuck_since(&mut self, now: Time) -> Time {
+    /// When the oldest byte was first sent, as far as the first timeout can tell.
+    fn unacknowledged_since(&mut self, now: Time) -> Time {
         let una = self.sender.queue().snd_una();
-        if let Some(stuck) = self.stuck.filter(|stuck| stuck.una == una) {
+        if let Some(stuck) = self.unacknowledged.filter(|stuck| stuck.una == una) {
             return stuck.since;
         }
         let sent_at = match self.state {
@@ -134,7 +134,7 @@ impl Connection {
             _ => self.sender.board().oldest().map(|oldest| oldest.sent_at),
         };
         let since = sent_at.unwrap_or(now);
-        self.stuck = Some(Stuck { una, since });
+        self.unacknowledged = Some(UnacknowledgedSince { una, since });
         since
     }
 
@@ -146,7 +146,7 @@ impl Connection {
             && self.sender.peer_window().is_closed()
             && self.state != TcpState::SynSent
             && self.state != TcpState::SynReceived
-            && now.saturating_since(self.silence.since) > patience
+            && now.saturating_since(self.keepalive.since) > patience
             && now.saturating_since(since) > patience
     }
 
@@ -154,7 +154,7 @@ impl Connection {
         // A peer that has not answered the SYN knows of no connection.
         let known = reset::peer_is_to_be_told(self.state) && self.state != TcpState::SynReceived;
         if known && self.config.give_up == GiveUp::Reset {
-            self.goes_first = Some(First::Reset);
+            self.pending_control = Some(PendingControl::Reset);
         }
         self.fail(trace, CloseReason::TimedOut);
     }

@@ -6,27 +6,27 @@ use crate::receiver::Owed;
 use ackord_units::{Bytes, Seq, Time};
 
 impl Connection {
-    /// Oldest octet sent and not acknowledged.
+    /// Oldest byte sent and not acknowledged.
     pub fn snd_una(&self) -> Seq {
         self.sender.queue().snd_una()
     }
 
-    /// The next octet to be sent.
+    /// The next byte to be sent.
     pub fn snd_nxt(&self) -> Seq {
         self.sender.queue().snd_nxt()
     }
 
-    /// The next octet expected from the peer; zero before its SYN came.
+    /// The next byte expected from the peer; zero before its SYN came.
     pub fn rcv_nxt(&self) -> Seq {
         self.receiver.rcv_nxt
     }
 
-    /// Octets believed to be under way (RFC 6675 §4).
+    /// Bytes believed to be under way (RFC 6675 §4).
     pub fn pipe(&self) -> Bytes {
         self.sender.board().pipe()
     }
 
-    /// Octets that the peer has reported by SACK, or that duplicates stand for where it does not
+    /// Bytes that the peer has reported by SACK, or that duplicates stand for where it does not
     /// speak SACK.
     pub fn sacked(&self) -> Bytes {
         self.sender.board().sacked()
@@ -49,7 +49,7 @@ impl Connection {
 
     /// When TIME-WAIT ends, or a FIN-WAIT-2 that nobody waits for any more.
     pub fn state_ends_at(&self) -> Option<Time> {
-        self.slow.state_ends_at()
+        self.timers.state_ends_at()
     }
 
     /// By when an acknowledgment that waits leaves, if one does.

@@ -3,7 +3,7 @@
 //! Not modelled: data on a SYN or SYN-ACK; it is not acknowledged, so that its sender sends it
 //! again.
 
-use super::{CloseReason, Connection, First, Opened, Syn, options, reset_for};
+use super::{CloseReason, Connection, Opened, PendingControl, Syn, options, reset_for};
 use crate::ack::{Opening, SackUse};
 use crate::ecn::EcnState;
 use crate::receiver::Owed;
@@ -30,7 +30,7 @@ impl Connection {
             return;
         }
         if segment.flags.contains(Flags::ACK) {
-            self.goes_first = Some(First::Answer(reset_for(segment)));
+            self.pending_control = Some(PendingControl::Answer(reset_for(segment)));
             return;
         }
         if segment.flags.contains(Flags::SYN) {
@@ -54,7 +54,7 @@ impl Connection {
         let acceptable = segment.ack == self.sender.queue().iss() + 1 && self.syn.sent_at.is_some();
         if acks && !acceptable {
             if !segment.flags.contains(Flags::RST) {
-                self.goes_first = Some(First::Answer(reset_for(segment)));
+                self.pending_control = Some(PendingControl::Answer(reset_for(segment)));
             }
             return;
         }
@@ -110,7 +110,7 @@ impl Connection {
         } else {
             RefusalAnswer::Throttled
         };
-        self.tell_refused(trace, segment, reason, answer);
+        self.emit_refused(trace, segment, reason, answer);
     }
 
     /// A SYN inside the window (RFC 9293 §3.10.7.4 fourth check, RFC 5961 §4).
@@ -136,7 +136,7 @@ impl Connection {
         self.agreed = options::Agreed::default();
         self.ecn = EcnState::new(self.config.ecn);
         self.syn = Syn::default();
-        self.stuck = None;
+        self.unacknowledged = None;
         self.sender.start_over(&self.config);
         self.receiver.start_over(options::scale_for(&self.config));
         self.enter(trace, TcpState::Listen);
@@ -149,7 +149,7 @@ impl Connection {
         segment: &Segment,
     ) -> bool {
         if segment.ack != self.sender.queue().iss() + 1 || self.syn.sent_at.is_none() {
-            self.goes_first = Some(First::Answer(reset_for(segment)));
+            self.pending_control = Some(PendingControl::Answer(reset_for(segment)));
             return false;
         }
         self.our_syn_is_acknowledged(trace, segment);

@@ -2,9 +2,9 @@
 //!
 //! Off by default, as the RFC asks. A probe is a segment without data whose sequence number is one
 //! below SND.NXT: every peer finds it unacceptable and answers with an acknowledgment.
-//! Not modelled: the probe with an octet of garbage that some old stacks need (MAY in the RFC).
+//! Not modelled: the probe with a byte of garbage that some old stacks need (MAY in the RFC).
 
-use super::{CloseReason, Connection, First};
+use super::{CloseReason, Connection, PendingControl};
 use crate::trace::Trace;
 use ackord_events::{Sink, TcpState};
 use ackord_units::{Knobs, Span, Time};
@@ -45,7 +45,7 @@ pub struct Keepalive {
 
 /// What is known of the peer's silence.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Silence {
+pub(super) struct KeepaliveState {
     /// When the last acknowledgment or data came.
     pub(super) since: Time,
     /// Probes that have left, and when the last of them did.
@@ -53,9 +53,9 @@ pub(super) struct Silence {
     last_probe_at: Time,
 }
 
-impl Silence {
-    pub(super) fn new() -> Silence {
-        Silence { since: Time::ZERO, probes_out: 0, last_probe_at: Time::ZERO }
+impl KeepaliveState {
+    pub(super) fn new() -> KeepaliveState {
+        KeepaliveState { since: Time::ZERO, probes_out: 0, last_probe_at: Time::ZERO }
     }
 
     /// Probes that nothing has answered.
@@ -67,41 +67,41 @@ impl Silence {
 impl Connection {
     /// The connection is established: from here on silence counts.
     pub(super) fn begin_watch(&mut self, now: Time) {
-        self.silence.since = now;
+        self.keepalive.since = now;
         if self.config.keepalive.wanted {
-            self.slow.look_at_peer(Some(now + self.config.keepalive.idle));
+            self.timers.arm_keepalive(Some(now + self.config.keepalive.idle));
         }
     }
 
     pub(super) fn on_keepalive_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         let Keepalive { idle, interval, probes, .. } = self.config.keepalive;
         let now = trace.now;
-        let silent_for = now.saturating_since(self.silence.since);
+        let silent_for = now.saturating_since(self.keepalive.since);
         if self.sender.has_anything_unacknowledged() {
             // The retransmission timer, or the persist timer, asks already (MUST-26).
-            return self.slow.look_at_peer(Some(now + idle));
+            return self.timers.arm_keepalive(Some(now + idle));
         }
         if silent_for < idle {
-            return self.slow.look_at_peer(Some(self.silence.since + idle));
+            return self.timers.arm_keepalive(Some(self.keepalive.since + idle));
         }
-        let unanswered = self.silence.unanswered();
+        let unanswered = self.keepalive.unanswered();
         let dead = match self.config.user_timeout {
             Some(limit) => unanswered > 0 && silent_for >= limit,
             None => unanswered >= probes,
         };
         if dead {
-            self.goes_first = Some(First::Reset);
+            self.pending_control = Some(PendingControl::Reset);
             return self.fail(trace, CloseReason::TimedOut);
         }
-        self.silence.probes_out = unanswered + 1;
-        self.silence.last_probe_at = now;
+        self.keepalive.probes_out = unanswered + 1;
+        self.keepalive.last_probe_at = now;
         self.stats.keepalive_probes += 1;
-        self.goes_first = Some(First::KeepaliveProbe);
+        self.pending_control = Some(PendingControl::KeepaliveProbe);
         let next = match self.config.user_timeout {
-            Some(limit) => (now + interval).min((self.silence.since + limit).max(now + SHORTEST)),
+            Some(limit) => (now + interval).min((self.keepalive.since + limit).max(now + SHORTEST)),
             None => now + interval,
         };
-        self.slow.look_at_peer(Some(next));
+        self.timers.arm_keepalive(Some(next));
     }
 
     /// Whether the state is one in which a peer may be silent.

@@ -12,7 +12,7 @@
 //! | `refusal.rs` | refused segments: challenges and their throttling (RFC 5961) |
 //! | `segment_out.rs` | the next segment leaves |
 //! | `options.rs` | what the SYNs agree on; timestamps and PAWS (RFC 7323) |
-//! | `deadline.rs`, `slow.rs` | timers, and when they give up |
+//! | `deadline.rs`, `timers.rs` | timers, and when they give up |
 //! | `keepalive.rs` | silent peers (RFC 9293 §3.8.4) |
 //! | `time_wait.rs` | TIME-WAIT, and what may follow it (RFC 6191) |
 //! | `states.rs` | the change of state itself |
@@ -21,7 +21,7 @@
 //! | `tuning.rs` | what may be changed while it lives |
 //! | `facts.rs` | what one may ask of its inside |
 //!
-//! It holds no payload: whoever drives it keeps the octets by stream offset, see
+//! It holds no payload: whoever drives it keeps the bytes by stream offset, see
 //! [`Connection::send_offset`] and [`Connection::handle_segment`].
 
 mod deadline;
@@ -34,10 +34,10 @@ mod refusal;
 mod reset;
 mod segment_in;
 mod segment_out;
-mod slow;
 mod snapshot;
 mod states;
 mod time_wait;
+mod timers;
 mod tuning;
 
 use crate::config::{Config, Mechanisms};
@@ -48,11 +48,11 @@ use crate::trace::Trace;
 use ackord_events::{EndpointId, NoSink, Sink, TcpState};
 use ackord_units::{Bytes, Seq, Time};
 use ackord_wire::Segment;
-use deadline::Stuck;
-use keepalive::Silence;
+use deadline::UnacknowledgedSince;
+use keepalive::KeepaliveState;
 use options::Agreed;
 use refusal::Answers;
-use slow::SlowTimers;
+use timers::ConnectionTimers;
 
 pub use deadline::GiveUp;
 pub use handshake::RepeatedSyn;
@@ -60,7 +60,7 @@ pub use keepalive::Keepalive;
 pub use options::MissingTimestamps;
 pub use refusal::AnswerLimit;
 pub use reset::{TimeWaitResets, reset_for};
-pub use snapshot::{AgreedOptions, Repair, Snapshot};
+pub use snapshot::{AgreedOptions, RecoveryState, Snapshot};
 
 /// A TCP connection, one end of it.
 #[derive(Clone, Debug)]
@@ -76,12 +76,12 @@ pub struct Connection {
     syn: Syn,
     reader: Reader,
     /// What leaves before anything else.
-    goes_first: Option<First>,
+    pending_control: Option<PendingControl>,
     /// The state that was left without an event, if one was.
-    untold: Option<TcpState>,
-    slow: SlowTimers,
-    silence: Silence,
-    stuck: Option<Stuck>,
+    pending_state: Option<TcpState>,
+    timers: ConnectionTimers,
+    keepalive: KeepaliveState,
+    unacknowledged: Option<UnacknowledgedSince>,
     answers: Answers,
     close_reason: Option<CloseReason>,
     stats: Stats,
@@ -103,7 +103,7 @@ enum Reader {
 
 /// What leaves before anything else.
 #[derive(Clone, Copy, Debug)]
-enum First {
+enum PendingControl {
     /// A reset of our own accord.
     Reset,
     /// A reset that answers a segment.
@@ -114,7 +114,7 @@ enum First {
 /// The SYN, or SYN-ACK, of this end.
 #[derive(Clone, Copy, Debug, Default)]
 struct Syn {
-    /// It has to be sent, or sent again.
+    /// It has to be sent, or retransmitted.
     pending: bool,
     sent_at: Option<Time>,
     /// How often it was sent, as SYN or as SYN-ACK.
@@ -143,7 +143,7 @@ pub enum CloseReason {
 pub struct Stats {
     /// Segments sent with payload, SYN or FIN, retransmissions included.
     pub data_segments_sent: u64,
-    /// Of those, sent again.
+    /// Of those, retransmitted.
     pub retransmitted_segments: u64,
     /// Segments sent that only acknowledge.
     pub pure_acks_sent: u64,
@@ -195,11 +195,11 @@ impl Connection {
             receiver,
             syn: Syn::default(),
             reader: Reader::There,
-            goes_first: None,
-            untold: None,
-            slow: SlowTimers::default(),
-            silence: Silence::new(),
-            stuck: None,
+            pending_control: None,
+            pending_state: None,
+            timers: ConnectionTimers::default(),
+            keepalive: KeepaliveState::new(),
+            unacknowledged: None,
             answers: Answers::default(),
             close_reason: None,
             stats: Stats::default(),
@@ -236,7 +236,7 @@ impl Connection {
         self.sender.writable()
     }
 
-    /// Octets that have arrived in order and wait to be read.
+    /// Bytes that have arrived in order and wait to be read.
     pub fn readable(&self) -> Bytes {
         self.receiver.readable()
     }
@@ -253,7 +253,7 @@ impl Connection {
         self.receiver.acknowledges_first()
     }
 
-    /// The application has nothing more to send: the FIN follows the last octet. It may still
+    /// The application has nothing more to send: the FIN follows the last byte. It may still
     /// read; one that does not any more calls [`Connection::release`].
     pub fn close(&mut self) {
         match self.state {
@@ -262,11 +262,11 @@ impl Connection {
         }
     }
 
-    /// The application is gone: it writes nothing more and reads nothing more. Octets that have
-    /// arrived and were not read make of this an abort, and so do octets that arrive later: their
+    /// The application is gone: it writes nothing more and reads nothing more. Bytes that have
+    /// arrived and were not read make of this an abort, and so do bytes that arrive later: their
     /// sender learns that they were lost (RFC 9293 §3.6.1 SHLD-3, RFC 2525 §2.17). Once both ends
     /// have sent their FIN the close takes its course, whatever was left unread: an abort would
-    /// tell nobody (§3.10.5), and take back a FIN that may have to be sent again, or TIME-WAIT.
+    /// tell nobody (§3.10.5), and take back a FIN that may have to be retransmitted, or TIME-WAIT.
     pub fn release(&mut self, now: Time) {
         if self.readable() > Bytes::ZERO && reset::peer_is_to_be_told(self.state) {
             return self.abort();
@@ -279,7 +279,7 @@ impl Connection {
     /// Ends the connection with a reset, if the peer has to be told (RFC 9293 §3.10.5).
     pub fn abort(&mut self) {
         if reset::peer_is_to_be_told(self.state) {
-            self.goes_first = Some(First::Reset);
+            self.pending_control = Some(PendingControl::Reset);
         }
         self.close_untold(CloseReason::Aborted);
     }

@@ -100,7 +100,7 @@ impl Connection {
             Some(shift) => self.sender.set_peer_scale(shift.min(14)),
             None => self.receiver.scale = 0,
         }
-        // RFC 9293 §3.7.1: 536 octets if the peer said nothing, over IPv6 1220; RFC 6691: options
+        // RFC 9293 §3.7.1: 536 bytes if the peer said nothing, over IPv6 1220; RFC 6691: options
         // that every segment carries come out of it. Less than 48 is nobody's MSS, but would make
         // segments of next to nothing (Linux's tcp_min_snd_mss).
         let unsaid = match self.config.ip {
@@ -111,7 +111,7 @@ impl Connection {
         let stamps = if self.agreed.timestamps.is_some() { Bytes(12) } else { Bytes::ZERO };
         self.sender.set_smss(self.config.mss.min(peer_mss).saturating_sub(stamps).max(Bytes(1)));
         // What full-sized segments of the peer carry at least: otherwise every second one of 524
-        // octets (an MSS of 536, with timestamps) would not count as such.
+        // bytes (an MSS of 536, with timestamps) would not count as such.
         let smallest = self.receiver.full_size.min(self.config.mss);
         self.receiver.full_size = smallest.saturating_sub(stamps).max(Bytes(1));
         let clock = self.agreed.timestamps.is_some().then(|| self.ts_clock());

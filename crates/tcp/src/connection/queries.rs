@@ -31,12 +31,12 @@ impl Connection {
         self.sender.queue().all_acknowledged()
     }
 
-    /// Octets acknowledged: sent octets below this stream offset may be forgotten.
+    /// Bytes acknowledged: sent bytes below this stream offset may be forgotten.
     pub fn bytes_acked(&self) -> u64 {
         self.sender.queue().una_offset()
     }
 
-    /// Octets received in order so far.
+    /// Bytes received in order so far.
     pub fn bytes_received(&self) -> u64 {
         self.receiver.offset
     }
@@ -51,7 +51,7 @@ impl Connection {
         self.sender.ssthresh()
     }
 
-    /// Octets sent and not acknowledged.
+    /// Bytes sent and not acknowledged.
     pub fn flight_size(&self) -> Bytes {
         self.sender.queue().flight_size()
     }
@@ -76,7 +76,7 @@ impl Connection {
         &self.stats
     }
 
-    /// Stream offset of the first payload octet of a segment this end sends: `seq` must lie
+    /// Stream offset of the first payload byte of a segment this end sends: `seq` must lie
     /// between what is acknowledged and what was sent.
     pub fn send_offset(&self, seq: Seq) -> Option<u64> {
         self.sender.queue().offset_of(seq)

@@ -1,7 +1,7 @@
 //! Segments that are refused, and what their senders are told: RFC 9293 §3.10.7.4, with the
 //! challenges of RFC 5961 and their throttling (§7).
 //!
-//! Two hosts that no longer agree on sequence numbers, as on both sides of a dead middle box,
+//! Two hosts that no longer agree on sequence numbers, as on both sides of a dead middlebox,
 //! answer each other's answers; the throttling is what ends that.
 //! Not modelled: Linux's limit over all connections of a host, which is off by default there.
 
@@ -126,7 +126,7 @@ impl Connection {
         } else {
             RefusalAnswer::Throttled
         };
-        self.tell_refused(trace, segment, reason, answer);
+        self.emit_refused(trace, segment, reason, answer);
         answer
     }
 
@@ -141,10 +141,10 @@ impl Connection {
         segment: &Segment,
         reason: RefusalReason,
     ) {
-        self.tell_refused(trace, segment, reason, RefusalAnswer::Silence);
+        self.emit_refused(trace, segment, reason, RefusalAnswer::Silence);
     }
 
-    pub(super) fn tell_refused<S: Sink>(
+    pub(super) fn emit_refused<S: Sink>(
         &mut self,
         trace: &mut Trace<'_, S>,
         segment: &Segment,

@@ -3,7 +3,7 @@
 //! What precedes the established states is in `handshake.rs`, resets in `reset.rs`, what becomes of
 //! refused segments in `refusal.rs`.
 
-use super::{CloseReason, Connection, First, Reader, reset_for};
+use super::{CloseReason, Connection, PendingControl, Reader, reset_for};
 use crate::ack::Push;
 use crate::ecn::MarkSeen;
 use crate::receiver::{Data, Finished, Owed, PayloadPlace};
@@ -17,7 +17,7 @@ impl Connection {
     /// Takes in a segment that arrived at `now`, in a packet with this ECN field. Nonsense from the
     /// peer is answered or dropped as the RFC says, never an error.
     ///
-    /// Whoever keeps the octets of the stream keeps those that are named, and no others: a refused
+    /// Whoever keeps the bytes of the stream keeps those that are named, and no others: a refused
     /// segment, forged or a probe with garbage in it, must not touch what has arrived.
     pub fn handle_segment<S: Sink>(
         &mut self,
@@ -91,7 +91,7 @@ impl Connection {
     }
 
     /// Whether an acknowledgment without anything else comes from right beyond the window: from a
-    /// peer that has filled it, while an octet of that is missing here. RFC 9293 §3.4 would refuse
+    /// peer that has filled it, while a byte of that is missing here. RFC 9293 §3.4 would refuse
     /// it, and the answer would look like a duplicate acknowledgment to the peer.
     fn is_bare_ack_at_edge(&self, segment: &Segment) -> bool {
         segment.seq == self.receiver.edge()
@@ -123,7 +123,7 @@ impl Connection {
             self.challenge(trace, segment, reason);
             return false;
         }
-        self.silence.since = trace.now;
+        self.keepalive.since = trace.now;
         self.sender.on_ack(
             trace,
             &IncomingAck {
@@ -222,7 +222,7 @@ impl Connection {
     /// RFC 9293 §3.6.1 (SHLD-3): data that nobody will ever read is answered with a reset, so that
     /// its sender learns that it was lost.
     fn on_data_for_nobody<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
-        self.goes_first = Some(First::Answer(reset_for(segment)));
+        self.pending_control = Some(PendingControl::Answer(reset_for(segment)));
         self.fail(trace, CloseReason::Aborted);
     }
 

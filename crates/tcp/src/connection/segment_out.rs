@@ -1,6 +1,6 @@
 //! The next segment leaves.
 
-use super::{Connection, First};
+use super::{Connection, PendingControl};
 use crate::ack::{Carrier, Push};
 use crate::ecn::Outbound;
 use crate::receiver::Owed;
@@ -16,7 +16,7 @@ impl Connection {
     pub fn poll_segment<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<Outbound> {
         let trace = &mut Trace::new(now, self.id, sink);
         // Asked before it is taken: taking moves a whole segment, poll after poll.
-        if self.goes_first.is_some() {
+        if self.pending_control.is_some() {
             return self.first_segment(trace);
         }
         match self.state {
@@ -46,16 +46,16 @@ impl Connection {
 
     #[inline(never)]
     fn first_segment<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Option<Outbound> {
-        let (segment, kind) = match self.goes_first.take()? {
-            First::Reset => (self.reset_segment(trace.now), SegmentKind::Reset),
-            First::Answer(reset) => (reset, SegmentKind::Reset),
-            First::KeepaliveProbe => {
+        let (segment, kind) = match self.pending_control.take()? {
+            PendingControl::Reset => (self.reset_segment(trace.now), SegmentKind::Reset),
+            PendingControl::Answer(reset) => (reset, SegmentKind::Reset),
+            PendingControl::KeepaliveProbe => {
                 let seq = self.sender.queue().snd_nxt() - 1;
                 let probe = self.segment(trace.now, seq, Flags::ACK, 0);
                 (probe, SegmentKind::KeepaliveProbe)
             }
         };
-        self.tell_sent(trace, segment.seq, segment.payload_len, kind);
+        self.emit_sent(trace, segment.seq, segment.payload_len, kind);
         Some(Outbound::unmarkable(segment))
     }
 
@@ -80,7 +80,7 @@ impl Connection {
         }
         let kind =
             if self.syn.repeats > 0 { SegmentKind::Retransmission } else { SegmentKind::New };
-        self.tell_sent(trace, segment.seq, 0, kind);
+        self.emit_sent(trace, segment.seq, 0, kind);
         segment
     }
 
@@ -114,7 +114,7 @@ impl Connection {
                 flags = flags | Flags::CWR;
             }
         }
-        self.tell_sent(trace, seq, payload, kind);
+        self.emit_sent(trace, seq, payload, kind);
         Some(Outbound { segment: self.segment(trace.now, seq, flags, payload), ecn })
     }
 
@@ -152,12 +152,12 @@ impl Connection {
         if !due {
             return None;
         }
-        self.tell_sent(trace, self.sender.queue().snd_nxt(), 0, SegmentKind::PureAck);
+        self.emit_sent(trace, self.sender.queue().snd_nxt(), 0, SegmentKind::PureAck);
         let segment = self.segment(trace.now, self.sender.queue().snd_nxt(), Flags::ACK, 0);
         Some(Outbound::unmarkable(segment))
     }
 
-    /// 40 octets of options: three blocks beside timestamps, four without (RFC 2018 §3).
+    /// 40 bytes of options: three blocks beside timestamps, four without (RFC 2018 §3).
     fn most_blocks(&self) -> usize {
         if self.agreed.timestamps.is_some() { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS }
     }
@@ -204,7 +204,7 @@ impl Connection {
         Segment { seq, ack: self.receiver.rcv_nxt, flags, window, payload_len, options }
     }
 
-    fn tell_sent<S: Sink>(
+    fn emit_sent<S: Sink>(
         &mut self,
         trace: &mut Trace<'_, S>,
         seq: Seq,

@@ -9,8 +9,8 @@ use ackord_units::{Bytes, Rate, Span};
 /// What a connection knows at one moment. Segments are counted as they were sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Snapshot {
-    /// What is being repaired.
-    pub repair: Repair,
+    /// The recovery under way.
+    pub recovery: RecoveryState,
     /// Retransmission timeouts in a row without new data acknowledged.
     pub timeouts_in_row: u32,
     /// Probes of a closed window in a row.
@@ -43,15 +43,15 @@ pub struct Snapshot {
     pub ssthresh: Bytes,
     /// The window the peer offers, scaled.
     pub snd_wnd: Bytes,
-    /// The window announced last, from the next octet expected.
+    /// The window announced last, from the next byte expected.
     pub rcv_wnd: Bytes,
-    /// Octets written and never sent.
+    /// Bytes written and never sent.
     pub unsent: Bytes,
     /// Segments sent and not cumulatively acknowledged.
     pub outstanding_segments: u32,
     /// Of those, selectively acknowledged.
     pub sacked_segments: u32,
-    /// Of those, lost and not yet sent again.
+    /// Of those, lost and not yet retransmitted.
     pub lost_segments: u32,
     /// Of those, in the network for the second time or more.
     pub resent_segments: u32,
@@ -63,9 +63,9 @@ pub struct Snapshot {
     pub pacing_rate: Option<Rate>,
 }
 
-/// What a sender is repairing.
+/// The recovery that a sender is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repair {
+pub enum RecoveryState {
     /// Nothing, and nothing looks lost.
     None,
     /// Nothing, but later segments have arrived than one that is missing.
@@ -105,16 +105,18 @@ impl Connection {
         };
         let resent = (SentState::InFlight, true);
         let sacked_segments = count(SentState::Sacked);
-        let repair = match sender.phase() {
-            Phase::FastRecovery { .. } => Repair::Fast,
-            Phase::SlowStartRecovery { .. } => Repair::Timeout,
-            Phase::Open if sender.is_notified() => Repair::Notified,
-            Phase::Open if sacked_segments > 0 || sender.duplicate_acks() > 0 => Repair::Doubtful,
-            Phase::Open => Repair::None,
+        let recovery = match sender.phase() {
+            Phase::FastRecovery { .. } => RecoveryState::Fast,
+            Phase::SlowStartRecovery { .. } => RecoveryState::Timeout,
+            Phase::Open if sender.is_notified() => RecoveryState::Notified,
+            Phase::Open if sacked_segments > 0 || sender.duplicate_acks() > 0 => {
+                RecoveryState::Doubtful
+            }
+            Phase::Open => RecoveryState::None,
         };
         let edge = self.receiver.edge().max(self.receiver.rcv_nxt);
         Snapshot {
-            repair,
+            recovery,
             timeouts_in_row: sender.timer().timeouts_in_row(),
             probes: sender.persist().probes(),
             backoff: sender.timer().rtt().doublings(),

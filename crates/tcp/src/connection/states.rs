@@ -16,8 +16,8 @@ impl Connection {
             TcpState::Established => self.begin_watch(trace.now),
             TcpState::FinWait2 => self.limit_fin_wait_2(trace.now),
             TcpState::TimeWait => {
-                self.slow.stop();
-                self.slow.end_state(Some(trace.now + self.config.time_wait));
+                self.timers.stop();
+                self.timers.end_state(Some(trace.now + self.config.time_wait));
                 self.sender.stop_timers();
                 self.close_reason.get_or_insert(CloseReason::Orderly);
             }
@@ -25,14 +25,14 @@ impl Connection {
             _ => {}
         }
         if !Connection::watches_peer(to) {
-            self.slow.look_at_peer(None);
+            self.timers.arm_keepalive(None);
         }
     }
 
     /// Closes without a moment to tell of: the next poll tells.
     pub(super) fn close_untold(&mut self, reason: CloseReason) {
         if self.state != TcpState::Closed {
-            self.untold.get_or_insert(self.state);
+            self.pending_state.get_or_insert(self.state);
             self.state = TcpState::Closed;
             self.stop_timers();
             self.close_reason.get_or_insert(reason);
@@ -41,7 +41,7 @@ impl Connection {
 
     /// Tells of a change of state that nobody has been told of yet.
     pub(super) fn tell_untold<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
-        if let Some(from) = self.untold.take() {
+        if let Some(from) = self.pending_state.take() {
             let to = self.state;
             trace.emit(|endpoint| Event::StateChanged { endpoint, from, to });
         }
@@ -53,7 +53,7 @@ impl Connection {
             && self.state == TcpState::FinWait2
             && let Some(timeout) = self.config.fin_wait_2_timeout
         {
-            self.slow.end_state(Some(now + timeout));
+            self.timers.end_state(Some(now + timeout));
         }
     }
 
@@ -61,7 +61,7 @@ impl Connection {
     pub(super) fn stop_timers(&mut self) {
         self.sender.stop_timers();
         self.receiver.owed = Owed::Nothing;
-        self.slow.stop();
+        self.timers.stop();
     }
 
     pub(super) fn fail<S: Sink>(&mut self, trace: &mut Trace<'_, S>, reason: CloseReason) {

@@ -29,9 +29,9 @@ impl Connection {
     pub fn set_keepalive(&mut self, now: Time, keepalive: Keepalive) {
         self.config.keepalive = keepalive;
         if Connection::watches_peer(self.state) {
-            let due = (self.silence.since + keepalive.idle).max(now);
+            let due = (self.keepalive.since + keepalive.idle).max(now);
             let wanted = keepalive.wanted;
-            self.slow.look_at_peer(wanted.then_some(due));
+            self.timers.arm_keepalive(wanted.then_some(due));
         }
     }
 

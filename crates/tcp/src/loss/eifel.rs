@@ -1,4 +1,4 @@
-//! The Eifel algorithm: a fixed threshold, and timestamps that tell a spurious repair afterwards
+//! The Eifel algorithm: a fixed threshold, and timestamps that tell a spurious recovery afterwards
 //! (detection: RFC 3522; response: RFC 4015, Ludwig and Katz 2000).
 //!
 //! Without timestamps it is a fixed threshold. A spurious timeout is answered by RFC 4015, which

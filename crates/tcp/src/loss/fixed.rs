@@ -118,7 +118,7 @@ mod tests {
 
     /// RFC 6675 §5: segments of less than SMSS are lost by their number, too.
     #[test]
-    fn three_reports_or_three_sequences_mean_loss_however_few_octets() {
+    fn three_reports_or_three_sequences_mean_loss_however_few_bytes() {
         let mut fixed = Fixed::new(3, LimitedTransmit::On);
         let reports = |reports| LossFacts { reports, ..facts(2, 200) };
         assert_ne!(fixed.on_duplicate_ack(Time::ZERO, &reports(2)), LossVerdict::Lost);

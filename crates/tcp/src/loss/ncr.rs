@@ -46,7 +46,7 @@ impl LossConfig for NcrConfig {
 pub struct Ncr {
     variant: ExtendedLimitedTransmit,
     threshold: u32,
-    /// FlightSizePrev: octets in flight when the doubt began, while there is one.
+    /// FlightSizePrev: bytes in flight when the doubt began, while there is one.
     flight_before: Option<Bytes>,
 }
 

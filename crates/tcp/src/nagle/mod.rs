@@ -26,9 +26,9 @@ use std::fmt;
 /// A segment shorter than a full one that the sender would like to send.
 #[derive(Clone, Copy, Debug)]
 pub struct SmallSegment {
-    /// Oldest octet not yet acknowledged.
+    /// Oldest byte not yet acknowledged.
     pub snd_una: Seq,
-    /// First octet of the segment.
+    /// First byte of the segment.
     pub snd_nxt: Seq,
 }
 

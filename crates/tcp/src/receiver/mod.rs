@@ -37,9 +37,9 @@ pub(crate) struct Receiver {
     /// The peer's initial sequence number.
     pub(crate) irs: Seq,
     pub(crate) rcv_nxt: Seq,
-    /// Octets of the stream received in order.
+    /// Bytes of the stream received in order.
     pub(crate) offset: u64,
-    /// Octets of those that the application has read.
+    /// Bytes of those that the application has read.
     read: u64,
     /// The same when a window was last announced.
     read_at_announcement: u64,
@@ -64,9 +64,9 @@ pub(crate) struct Receiver {
     pub(crate) full_size: Bytes,
     /// The largest that this end has said it takes (its MSS): no more counts as full-sized.
     largest: Bytes,
-    /// Whether octets received twice are reported (RFC 2883).
+    /// Whether bytes received twice are reported (RFC 2883).
     pub(crate) reports_duplicates: bool,
-    /// Such octets, until an acknowledgment has told of them once.
+    /// Such bytes, until an acknowledgment has told of them once.
     duplicate: Option<SackBlock>,
     /// The acknowledgment timeout last told of.
     told_ato: Option<Span>,
@@ -82,18 +82,18 @@ pub(crate) enum Finished {
 /// What a data segment brought.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Accepted {
-    /// Octets that have become readable.
+    /// Bytes that have become readable.
     pub(crate) delivered: Bytes,
-    /// Which of its octets were taken in.
+    /// Which of its bytes were taken in.
     pub(crate) place: Option<PayloadPlace>,
 }
 
-/// Which octets of an arriving segment were taken in, and where they belong.
+/// Which bytes of an arriving segment were taken in, and where they belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PayloadPlace {
-    /// Octets at its beginning that are left out: they have come before.
+    /// Bytes at its beginning that are left out: they have come before.
     pub skip: usize,
-    /// Octets after those that are taken; what follows lies beyond the window, or the end.
+    /// Bytes after those that are taken; what follows lies beyond the window, or the end.
     pub len: usize,
     /// Stream offset of the first of them.
     pub at: u64,
@@ -152,7 +152,7 @@ impl Receiver {
         self.owed = Owed::Nothing;
     }
 
-    /// Octets received in order and not yet read.
+    /// Bytes received in order and not yet read.
     #[inline]
     pub(crate) fn readable(&self) -> Bytes {
         Bytes(self.offset - self.read)
@@ -193,13 +193,13 @@ impl Receiver {
         self.owed == Owed::Now && self.policy.answering() == Answering::FollowsAck
     }
 
-    /// Octets received in order that no acknowledgment has covered.
+    /// Bytes received in order that no acknowledgment has covered.
     #[inline]
     fn unacknowledged(&self) -> Bytes {
         Bytes(u64::from(self.rcv_nxt.since(self.last_ack_sent)))
     }
 
-    /// Octets the buffer has room for.
+    /// Bytes the buffer has room for.
     #[inline]
     fn free(&self) -> u32 {
         let limit = Bytes(u64::from(u16::MAX) << self.scale);
@@ -362,13 +362,13 @@ impl Receiver {
     }
 
     /// A segment outside the window was refused: what it carries may all have come before.
-    pub(crate) fn note_refused(&mut self, seq: Seq, octets: u32) {
-        if (seq + octets).at_or_before(self.rcv_nxt) {
-            self.note_duplicate(seq, seq + octets);
+    pub(crate) fn note_refused(&mut self, seq: Seq, len: u32) {
+        if (seq + len).at_or_before(self.rcv_nxt) {
+            self.note_duplicate(seq, seq + len);
         }
     }
 
-    /// RFC 2883 §4: notes the first contiguous octets of a segment that had arrived before.
+    /// RFC 2883 §4: notes the first contiguous bytes of a segment that had arrived before.
     #[inline]
     fn note_duplicate(&mut self, start: Seq, end: Seq) {
         if !self.reports_duplicates || !start.before(end) {
@@ -411,7 +411,7 @@ impl Receiver {
         self.policy.ato()
     }
 
-    /// The next octet expected has been told, but no block: there was no room for any. The
+    /// The next byte expected has been told, but no block: there was no room for any. The
     /// acknowledgment is still owed.
     pub(crate) fn on_ack_sent_without_blocks(&mut self) {
         self.last_ack_sent = self.rcv_nxt;

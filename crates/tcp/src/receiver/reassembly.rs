@@ -1,9 +1,9 @@
-//! What has arrived ahead of the next octet expected, and the SACK blocks that tell of it.
+//! What has arrived ahead of the next byte expected, and the SACK blocks that tell of it.
 
 use ackord_units::Seq;
 use ackord_wire::{MAX_SACK_BLOCKS, SackBlock, SackBlocks};
 
-/// Ranges of octets above `rcv_nxt`, disjoint, not adjacent, in order.
+/// Ranges of bytes above `rcv_nxt`, disjoint, not adjacent, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
     ranges: Vec<SackBlock>,
@@ -16,14 +16,14 @@ impl Reassembly {
         self.ranges.is_empty()
     }
 
-    /// Whether every octet of the range has arrived.
+    /// Whether every byte of the range has arrived.
     pub(crate) fn contains(&self, start: Seq, end: Seq) -> bool {
         self.ranges
             .iter()
             .any(|range| range.start.at_or_before(start) && end.at_or_before(range.end))
     }
 
-    /// The lowest octets of the range that have arrived.
+    /// The lowest bytes of the range that have arrived.
     pub(crate) fn overlap(&self, start: Seq, end: Seq) -> Option<SackBlock> {
         let range = self.ranges.iter().find(|range| range.end.after(start))?;
         let block = SackBlock { start: range.start.max(start), end: range.end.min(end) };
@@ -63,7 +63,7 @@ impl Reassembly {
         reached
     }
 
-    /// Up to `room` blocks: the one that grew last first, then those reported before it. Octets
+    /// Up to `room` blocks: the one that grew last first, then those reported before it. Bytes
     /// received twice come before them all, followed by the block they lie in, if they do
     /// (RFC 2883 §4).
     pub(crate) fn sack_blocks(&self, room: usize, duplicate: Option<SackBlock>) -> SackBlocks {
@@ -143,7 +143,7 @@ mod tests {
     /// RFC 2883 §4.2: a duplicate inside a block is followed by that block, however long ago it
     /// grew.
     #[test]
-    fn octets_received_twice_come_first_and_the_block_around_them_second() {
+    fn bytes_received_twice_come_first_and_the_block_around_them_second() {
         let mut reassembly = Reassembly::default();
         for start in [100, 300, 500] {
             reassembly.insert(Seq(start), Seq(start + 100));

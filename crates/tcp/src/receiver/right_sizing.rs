@@ -1,11 +1,11 @@
 //! A receive buffer that grows with what the application takes (dynamic right-sizing).
 //!
-//! In each round trip the octets that the application has read are compared with the most it had read
+//! In each round trip the bytes that the application has read are compared with the most it had read
 //! in one before. If they are more, the buffer is to hold twice as much, so that a sender in slow
 //! start is not held back in the next round trip, and more in proportion to the growth (Weigle and
 //! Feng 2001; Linux's tcp_rcv_space_adjust). It never shrinks.
 //!
-//! Not modelled: what packets take beside their payload, and memory pressure. Sizes are octets of
+//! Not modelled: what packets take beside their payload, and memory pressure. Sizes are bytes of
 //! payload.
 
 use super::ReceiverRtt;
@@ -42,9 +42,9 @@ pub(super) struct RightSizing {
 /// What has come and gone by now.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flow {
-    /// Octets received in order.
+    /// Bytes received in order.
     pub(super) received: u64,
-    /// Octets of those that the application has read.
+    /// Bytes of those that the application has read.
     pub(super) read: u64,
     /// What the buffer holds.
     pub(super) buffer: Bytes,

@@ -9,7 +9,7 @@ use ackord_units::{Bytes, Span, Time};
 pub(crate) struct ReceiverRtt {
     estimate: Option<Span>,
     last_echo: u32,
-    /// When the window under way began, and the octet that ends it.
+    /// When the window under way began, and the byte that ends it.
     window: Option<(Time, u64)>,
 }
 
@@ -19,7 +19,7 @@ impl ReceiverRtt {
         self.estimate
     }
 
-    /// Data has come in order, `received` octets by now, under a window of `offered`.
+    /// Data has come in order, `received` bytes by now, under a window of `offered`.
     pub(crate) fn on_data(
         &mut self,
         now: Time,

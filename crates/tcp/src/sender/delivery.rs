@@ -9,9 +9,7 @@
 //! What the scoreboard calls is marked cold, so that a sender without samples pays for a test only.
 
 use super::scoreboard::Sent;
-use crate::congestion::{
-    Adjoins, AppLimited, CwndLimited, LostSegment, RateSample, Repairing, SelectiveAcks,
-};
+use crate::congestion::{LostSegment, RateSample, RecoveryPhase, SelectiveAcks};
 use ackord_units::{Bytes, Seq, Span, Time};
 use std::collections::VecDeque;
 
@@ -24,7 +22,7 @@ struct Snapshot {
     first_sent_at: Time,
     lost: u64,
     in_flight: u64,
-    app_limited: AppLimited,
+    app_limited: bool,
 }
 
 /// The newest segment that the acknowledgment at hand has delivered.
@@ -48,7 +46,7 @@ pub(crate) struct Delivery {
     app_limited_until: Option<u64>,
     /// cwnd counts as used to the full until more than this is delivered.
     cwnd_limited_until: Option<u64>,
-    /// Octets that duplicate acknowledgments without SACK stood for.
+    /// Bytes that duplicate acknowledgments without SACK stood for.
     credited: u64,
     losses: Vec<LostSegment>,
     last_lost_end: Option<Seq>,
@@ -64,7 +62,7 @@ struct AckAtHand {
     newly_acked: u64,
     /// When the newest segment sent only once was sent.
     timed: Option<Time>,
-    /// A segment sent again was acknowledged: no round-trip sample (Karn's rule).
+    /// A segment retransmitted was acknowledged: no round-trip sample (Karn's rule).
     ambiguous: bool,
     /// C.lost at the last sample.
     lost_before: u64,
@@ -75,7 +73,7 @@ struct AckAtHand {
 pub(crate) struct SampleContext {
     pub(crate) min_rtt: Option<Span>,
     pub(crate) in_flight: Bytes,
-    pub(crate) repairing: Repairing,
+    pub(crate) recovery_phase: RecoveryPhase,
     pub(crate) selective_acks: SelectiveAcks,
 }
 
@@ -87,7 +85,7 @@ impl Delivery {
         self.snapshots.push_back(snapshot);
     }
 
-    /// The segment at `index` is sent again.
+    /// The segment at `index` is retransmitted.
     #[cold]
     pub(crate) fn on_resent(&mut self, index: usize, sent: &Sent, in_flight: u64) {
         let snapshot = self.snapshot(sent, in_flight);
@@ -116,11 +114,11 @@ impl Delivery {
         self.ack = AckAtHand { at: now, prior_in_flight, lost_before, ..AckAtHand::default() };
     }
 
-    /// UpdateRateSample (§4.1.2.3): `octets` of the segment at `index` are known to have arrived.
+    /// UpdateRateSample (§4.1.2.3): `bytes` of the segment at `index` are known to have arrived.
     #[cold]
-    pub(crate) fn on_delivered(&mut self, index: usize, sent: &Sent, octets: u64) {
-        let fresh = octets - octets.min(self.credited);
-        self.credited -= octets - fresh;
+    pub(crate) fn on_delivered(&mut self, index: usize, sent: &Sent, bytes: u64) {
+        let fresh = bytes - bytes.min(self.credited);
+        self.credited -= bytes - fresh;
         self.delivered += fresh;
         self.ack.newly_acked += fresh;
         self.delivered_at = self.ack.at;
@@ -142,10 +140,10 @@ impl Delivery {
 
     /// A duplicate acknowledgment without SACK: some segment has arrived, the oldest one's
     /// successor as far as one can tell.
-    pub(crate) fn on_duplicate_ack(&mut self, oldest: &Sent, octets: u64) {
-        self.delivered += octets;
-        self.credited += octets;
-        self.ack.newly_acked += octets;
+    pub(crate) fn on_duplicate_ack(&mut self, oldest: &Sent, bytes: u64) {
+        self.delivered += bytes;
+        self.credited += bytes;
+        self.ack.newly_acked += bytes;
         self.delivered_at = self.ack.at;
         self.ack.ambiguous = true;
         if let Some(&snapshot) = self.snapshots.front() {
@@ -165,13 +163,13 @@ impl Delivery {
     /// The segment at `index` is declared lost.
     #[cold]
     pub(crate) fn on_lost(&mut self, index: usize, sent: &Sent) {
-        let octets = u64::from(sent.seq_len());
-        self.lost += octets;
+        let bytes = u64::from(sent.seq_len());
+        self.lost += bytes;
         let snapshot = &self.snapshots[index];
         let adjoins = self.last_lost_end == Some(sent.seq);
         self.losses.push(LostSegment {
-            octets: Bytes(octets),
-            adjoins: if adjoins { Adjoins::LastLost } else { Adjoins::Nothing },
+            bytes: Bytes(bytes),
+            adjoins,
             sent_in_flight: Bytes(snapshot.in_flight),
             lost_since_sent: Bytes(self.lost - snapshot.lost),
             total_delivered: Bytes(self.delivered),
@@ -190,8 +188,8 @@ impl Delivery {
         self.losses = list;
     }
 
-    fn app_limited(&self) -> AppLimited {
-        if self.app_limited_until.is_some() { AppLimited::Yes } else { AppLimited::No }
+    fn app_limited(&self) -> bool {
+        self.app_limited_until.is_some()
     }
 
     /// Whether the sender last ran out of data, and that bubble is still in the pipe.
@@ -242,8 +240,8 @@ impl Delivery {
             sent_in_flight: Bytes(snapshot.in_flight),
             lost_since_sent: Bytes(self.lost - snapshot.lost),
             app_limited: snapshot.app_limited,
-            cwnd_limited: if limited { CwndLimited::Yes } else { CwndLimited::No },
-            repairing: context.repairing,
+            cwnd_limited: limited,
+            recovery_phase: context.recovery_phase,
             selective_acks: context.selective_acks,
         })
     }
@@ -255,7 +253,7 @@ mod tests {
     use super::*;
     use ackord_wire::{SackBlock, SackBlocks};
 
-    /// Ten segments of 1000 octets, one a millisecond from the start.
+    /// Ten segments of 1000 bytes, one a millisecond from the start.
     fn ten_sent() -> Scoreboard {
         let mut board = Scoreboard::new(true);
         for number in 0..10 {
@@ -289,7 +287,7 @@ mod tests {
         board.delivery.as_mut().expect("it samples").sample(&SampleContext {
             min_rtt: Some(Span::from_millis(20)),
             in_flight,
-            repairing: Repairing::Nothing,
+            recovery_phase: RecoveryPhase::Open,
             selective_acks: SelectiveAcks::Agreed,
         })
     }
@@ -329,7 +327,7 @@ mod tests {
         assert_eq!(ack(&mut board, ms(19), 1).expect("delivered").delivery_rate, None);
     }
 
-    /// An octet counts once, whether by SACK or cumulatively.
+    /// A byte counts once, whether by SACK or cumulatively.
     #[test]
     fn what_was_sacked_is_delivered_when_it_is_sacked() {
         let mut board = ten_sent();
@@ -363,12 +361,12 @@ mod tests {
         let pipe = board.pipe();
         board.delivery.as_mut().expect("it samples").mark_app_limited(pipe);
         push(&mut board, 10, ms(15));
-        assert_eq!(ack(&mut board, ms(30), 10).expect("delivered").app_limited, AppLimited::No);
+        assert!(!ack(&mut board, ms(30), 10).expect("delivered").app_limited);
         push(&mut board, 11, ms(30));
-        assert_eq!(ack(&mut board, ms(35), 11).expect("delivered").app_limited, AppLimited::Yes);
+        assert!(ack(&mut board, ms(35), 11).expect("delivered").app_limited);
         push(&mut board, 12, ms(35));
-        assert_eq!(ack(&mut board, ms(50), 12).expect("delivered").app_limited, AppLimited::Yes);
-        assert_eq!(ack(&mut board, ms(55), 13).expect("delivered").app_limited, AppLimited::No);
+        assert!(ack(&mut board, ms(50), 12).expect("delivered").app_limited);
+        assert!(!ack(&mut board, ms(55), 13).expect("delivered").app_limited);
     }
 
     #[test]

@@ -51,7 +51,7 @@ struct FrtoAck {
     kind: AckKind,
     /// Something below `recover` that was sent only once is reported for the first time.
     old_delivered: bool,
-    /// Highest octet SACKed, plus one.
+    /// Highest byte SACKed, plus one.
     highest_sacked: Option<Seq>,
     /// There is new data that the peer's window lets out.
     new_data: bool,

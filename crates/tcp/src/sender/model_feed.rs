@@ -3,7 +3,7 @@
 
 use super::delivery::SampleContext;
 use super::{Phase, Sender};
-use crate::congestion::{Repairing, SampleAdvice};
+use crate::congestion::{RecoveryPhase, SampleAdvice};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Sink};
 use ackord_units::{Bytes, Time};
@@ -100,10 +100,10 @@ impl Sender {
         let context = SampleContext {
             min_rtt: self.timer.rtt().min_rtt(),
             in_flight: self.board.pipe(),
-            repairing: match self.recovery.phase() {
-                Phase::Open => Repairing::Nothing,
-                Phase::FastRecovery { .. } => Repairing::FastRecovery,
-                Phase::SlowStartRecovery { .. } => Repairing::Timeout,
+            recovery_phase: match self.recovery.phase() {
+                Phase::Open => RecoveryPhase::Open,
+                Phase::FastRecovery { .. } => RecoveryPhase::FastRecovery,
+                Phase::SlowStartRecovery { .. } => RecoveryPhase::Timeout,
             },
             selective_acks: self.selective_acks(),
         };

@@ -1,7 +1,7 @@
 //! What is outstanding: one record per segment sent and not yet cumulatively acknowledged.
 //!
 //! Segments are contiguous in sequence space and kept in order, so every step here costs time in
-//! proportion to what changes, not to the window: the octets in the network (`pipe`), the octets
+//! proportion to what changes, not to the window: the bytes in the network (`pipe`), the bytes
 //! selectively acknowledged and the next segment to retransmit are kept up to date, never counted
 //! anew.
 
@@ -16,11 +16,11 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) seq: Seq,
-    /// Octets of payload.
+    /// Bytes of payload.
     pub(crate) payload: u32,
     /// Whether it carries the FIN.
     pub(crate) fin: bool,
-    /// Whether it ended what had been written when it first left: so it is sent again too.
+    /// Whether it ended what had been written when it first left: so it is retransmitted too.
     pub(crate) push: Push,
     /// When it was last sent.
     pub(crate) sent_at: Time,
@@ -38,12 +38,12 @@ pub(crate) enum SentState {
     InFlight,
     /// Arrived: the receiver said so by SACK.
     Sacked,
-    /// Gone, and not yet sent again.
+    /// Gone, and not yet retransmitted.
     Lost,
 }
 
 /// How many copies of a segment in flight are thought to be in the network (RFC 6675 §4 SetPipe):
-/// two if it was sent again as a last resort, though nothing says that the first is lost.
+/// two if it was retransmitted as a last resort, though nothing says that the first is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Copies {
     One,
@@ -65,12 +65,12 @@ impl Sent {
         }
     }
 
-    /// What `octets` of it count for in pipe while it is in flight.
+    /// What `bytes` of it count for in pipe while it is in flight.
     #[inline]
-    fn in_pipe(&self, octets: u64) -> u64 {
+    fn in_pipe(&self, bytes: u64) -> u64 {
         match self.copies {
-            Copies::One => octets,
-            Copies::Two => octets * 2,
+            Copies::One => bytes,
+            Copies::Two => bytes * 2,
         }
     }
 
@@ -86,7 +86,7 @@ impl Sent {
 /// What a cumulative acknowledgment took off the scoreboard.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Acked {
-    /// Octets of sequence space that had not been selectively acknowledged before.
+    /// Bytes of sequence space that had not been selectively acknowledged before.
     pub(crate) newly_delivered: u64,
     /// When the earliest segment sent only once was sent: the sample for the timeout, which has
     /// to allow for delayed acknowledgments.
@@ -101,9 +101,9 @@ pub(crate) struct Acked {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     pub(super) sent: VecDeque<Sent>,
-    /// Octets in the network.
+    /// Bytes in the network.
     pipe: u64,
-    /// Octets selectively acknowledged above the cumulative acknowledgment.
+    /// Bytes selectively acknowledged above the cumulative acknowledgment.
     sacked: u64,
     /// The discontiguous sequences they form.
     sacked_sequences: u32,
@@ -111,7 +111,7 @@ pub(crate) struct Scoreboard {
     lost_segments: u32,
     /// No segment before this one is Lost.
     retransmit_from: Seq,
-    /// Highest octet selectively acknowledged, plus one.
+    /// Highest byte selectively acknowledged, plus one.
     highest_sacked: Option<Seq>,
     /// Every segment before this that is not Sacked has been declared lost already.
     lost_below: Option<Seq>,
@@ -168,7 +168,7 @@ impl Scoreboard {
         self.sent.len()
     }
 
-    /// Highest octet selectively acknowledged, plus one.
+    /// Highest byte selectively acknowledged, plus one.
     pub(crate) fn highest_sacked(&self) -> Option<Seq> {
         self.highest_sacked
     }
@@ -225,16 +225,16 @@ impl Scoreboard {
                 // A peer may acknowledge half a segment; what is left keeps its record.
                 let part = ack.since(front.seq);
                 if part > 0 && part < front.seq_len() {
-                    let octets = u64::from(part);
+                    let bytes = u64::from(part);
                     match front.state {
-                        SentState::InFlight => self.pipe -= front.in_pipe(octets),
-                        SentState::Sacked => self.sacked -= octets,
+                        SentState::InFlight => self.pipe -= front.in_pipe(bytes),
+                        SentState::Sacked => self.sacked -= bytes,
                         SentState::Lost => {}
                     }
                     if front.state != SentState::Sacked {
-                        acked.newly_delivered += octets;
+                        acked.newly_delivered += bytes;
                         if let Some(delivery) = &mut self.delivery {
-                            delivery.on_delivered(0, front, octets);
+                            delivery.on_delivered(0, front, bytes);
                         }
                     }
                     front.seq = ack;
@@ -246,17 +246,17 @@ impl Scoreboard {
                 self.sample_oldest_acked();
             }
             let front = self.sent.pop_front().expect("there is a front");
-            let octets = u64::from(front.seq_len());
+            let bytes = u64::from(front.seq_len());
             match front.state {
-                SentState::InFlight => self.pipe -= front.in_pipe(octets),
+                SentState::InFlight => self.pipe -= front.in_pipe(bytes),
                 SentState::Sacked => {
-                    self.sacked -= octets;
+                    self.sacked -= bytes;
                     self.sacked_sequences -= u32::from(!self.is_sacked(0));
                 }
                 SentState::Lost => self.lost_segments -= 1,
             }
             if front.state != SentState::Sacked {
-                acked.newly_delivered += octets;
+                acked.newly_delivered += bytes;
                 delivered(&front);
             }
             if front.retransmitted {
@@ -277,7 +277,7 @@ impl Scoreboard {
         acked
     }
 
-    /// Takes in the blocks of an acknowledgment; returns the octets newly reported. Calls
+    /// Takes in the blocks of an acknowledgment; returns the bytes newly reported. Calls
     /// `delivered` for each segment of them.
     pub(crate) fn mark_sacked(
         &mut self,
@@ -320,9 +320,9 @@ impl Scoreboard {
             if !sent.end().at_or_before(block.end) {
                 break;
             }
-            let octets = u64::from(sent.seq_len());
+            let bytes = u64::from(sent.seq_len());
             match sent.state {
-                SentState::InFlight => self.pipe -= sent.in_pipe(octets),
+                SentState::InFlight => self.pipe -= sent.in_pipe(bytes),
                 SentState::Lost => self.lost_segments -= 1,
                 SentState::Sacked => {
                     index += 1;
@@ -332,9 +332,9 @@ impl Scoreboard {
             sent.state = SentState::Sacked;
             sent.copies = Copies::One;
             if let Some(delivery) = &mut self.delivery {
-                delivery.on_delivered(index, sent, octets);
+                delivery.on_delivered(index, sent, bytes);
             }
-            self.sacked += octets;
+            self.sacked += bytes;
             delivered(sent);
             let sent_end = sent.end();
             self.highest_sacked =
@@ -363,7 +363,7 @@ impl Scoreboard {
     }
 
     /// RFC 6675 §4 IsLost: declares every segment lost above which DupThresh discontiguous
-    /// sequences, or more than (DupThresh - 1) * SMSS octets, have been selectively acknowledged.
+    /// sequences, or more than (DupThresh - 1) * SMSS bytes, have been selectively acknowledged.
     /// Calls `lost` for each.
     pub(crate) fn mark_lost_by_sack(
         &mut self,
@@ -397,19 +397,19 @@ impl Scoreboard {
         let highest = self.highest_sacked?;
         let enough = u64::from(duplicate_threshold.saturating_sub(1)) * smss.get();
         // Walk down from the highest SACKed segment until enough lies above.
-        let (mut octets, mut sequences, mut inside) = (0, 0, false);
+        let (mut bytes, mut sequences, mut inside) = (0, 0, false);
         let mut index = self.index_at_or_after(highest);
-        while index > 0 && octets <= enough && sequences < duplicate_threshold {
+        while index > 0 && bytes <= enough && sequences < duplicate_threshold {
             index -= 1;
             let sent = &self.sent[index];
             let sacked = sent.state == SentState::Sacked;
             if sacked {
-                octets += u64::from(sent.seq_len());
+                bytes += u64::from(sent.seq_len());
                 sequences += u32::from(!inside);
             }
             inside = sacked;
         }
-        (octets > enough || sequences >= duplicate_threshold).then_some(index)
+        (bytes > enough || sequences >= duplicate_threshold).then_some(index)
     }
 
     /// Declares the oldest outstanding segment lost, if it is in flight, and gives it.
@@ -465,7 +465,7 @@ impl Scoreboard {
         self.retransmit_from = self.retransmit_from.min(sent.seq);
     }
 
-    /// What was declared lost and not yet sent again counts as in flight after all; what the
+    /// What was declared lost and not yet retransmitted counts as in flight after all; what the
     /// selective acknowledgments say may then be judged anew.
     pub(crate) fn revive_lost(&mut self) {
         if self.lost_segments > 0 {
@@ -493,7 +493,7 @@ impl Scoreboard {
         self.sent[index]
     }
 
-    /// Notes that the segment [`Self::next_lost`] gave was sent again at `now`.
+    /// Notes that the segment [`Self::next_lost`] gave was retransmitted at `now`.
     pub(crate) fn resend_next_lost(&mut self, now: Time) {
         let index = self.next_lost_index();
         let sent = &mut self.sent[index];
@@ -511,7 +511,7 @@ impl Scoreboard {
         self.retransmit_from = sent.end();
     }
 
-    /// Notes that the last segment, which is in flight, was sent again at `now`, and gives it.
+    /// Notes that the last segment, which is in flight, was retransmitted at `now`, and gives it.
     pub(crate) fn resend_last(&mut self, now: Time) -> Option<Sent> {
         let index = self.sent.len().checked_sub(1)?;
         let last = self.sent.get_mut(index).filter(|last| last.state == SentState::InFlight)?;
@@ -536,7 +536,7 @@ impl Scoreboard {
     }
 
     /// RFC 6675 §4 NextSeg rule (3): sends the lowest segment again that was sent once and lies
-    /// below the highest SACKed octet, though too little was SACKed above it to call it lost.
+    /// below the highest SACKed byte, though too little was SACKed above it to call it lost.
     pub(crate) fn resend_next_hole(&mut self, now: Time) -> Option<Sent> {
         let end = self.index_at_or_after(self.highest_sacked?);
         let hole = (0..end).find(|&index| self.may_be_missing(index))?;
@@ -544,7 +544,7 @@ impl Scoreboard {
     }
 
     /// RFC 6675 §4 NextSeg rule (4): sends the highest segment again that is outstanding and not
-    /// SACKed, unless its repair is on its way.
+    /// SACKed, unless its recovery is on its way.
     pub(crate) fn resend_highest(&mut self, now: Time) -> Option<Sent> {
         let highest = self.sent.iter().rposition(|sent| sent.state != SentState::Sacked)?;
         self.may_be_missing(highest).then(|| self.resend_in_flight(highest, now))

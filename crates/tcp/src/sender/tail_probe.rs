@@ -140,7 +140,7 @@ impl Sender {
         };
         let outcome = tail.tlp.on_ack(&ProbeAck { ack: ack.ack, report });
         let (flight_size, response) = (tail.flight_size, LossResponse::FastRecovery);
-        let made_good = outcome == ProbeOutcome::RepairedLoss && self.recovery.is_open();
+        let made_good = outcome == ProbeOutcome::MadeGood && self.recovery.is_open();
         if made_good && !self.is_answered(response) {
             self.reduce_for_loss(trace.now, flight_size, response, self.queue.snd_nxt());
             let cwnd_at_most = None;

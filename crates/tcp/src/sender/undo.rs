@@ -331,7 +331,7 @@ impl Sender {
         (self.congestion.cwnd().max(restart), taken.flight_size.max(taken.ssthresh))
     }
 
-    /// RFC 4015 §3 step 11: the timer waits for a sample of data that was not sent when it struck
+    /// RFC 4015 §3 step 11: the timer waits for a sample of data that was not sent when it expired
     /// too soon.
     fn be_more_conservative(&mut self, taken: &Taken) {
         self.timer.be_more_conservative(taken.snd_nxt, taken.estimate);

@@ -1,6 +1,6 @@
 //! One endpoint, a segment at a time, by hand: whatever the test injects, and what comes out.
 //!
-//! Both streams are counted from the first octet after the SYN.
+//! Both streams are counted from the first byte after the SYN.
 
 use super::endpoint;
 use super::stack::stack;
@@ -27,13 +27,13 @@ pub struct Left {
     pub seq: u32,
     pub payload: u32,
     pub ack: u32,
-    /// The window in octets.
+    /// The window in bytes.
     pub window: u32,
 }
 
 impl Hand {
-    /// A passive opener with these settings over segments of 1000 octets, without timestamps; the
-    /// peer offers this MSS and a window of 60,000 octets.
+    /// A passive opener with these settings over segments of 1000 bytes, without timestamps; the
+    /// peer offers this MSS and a window of 60,000 bytes.
     pub fn listening(settings: &[(&str, &str)], peers_mss: u16) -> Hand {
         let mut all = vec![("mss", "1000 B"), ("timestamps", "off"), ("ack", "delayed")];
         all.extend_from_slice(settings);
@@ -106,13 +106,13 @@ impl Hand {
         self.segments().iter().map(tell).collect()
     }
 
-    pub fn read(&mut self, octets: u64) -> Vec<Left> {
-        self.host.read(Bytes(octets));
+    pub fn read(&mut self, bytes: u64) -> Vec<Left> {
+        self.host.read(Bytes(bytes));
         self.left()
     }
 
-    pub fn write(&mut self, octets: u64) -> Vec<Left> {
-        self.host.write(Bytes(octets));
+    pub fn write(&mut self, bytes: u64) -> Vec<Left> {
+        self.host.write(Bytes(bytes));
         self.left()
     }
 

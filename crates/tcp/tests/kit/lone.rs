@@ -1,5 +1,5 @@
 //! One endpoint against injected segments, whatever they are: sequence numbers count from the
-//! SYNs of both ends, so that the first octet of either stream has number 1.
+//! SYNs of both ends, so that the first byte of either stream has number 1.
 
 use super::endpoint;
 use super::stack::stack;

@@ -1,5 +1,5 @@
 //! Two connections joined by a path of fixed delay in virtual time, with a hook that may drop,
-//! and the octets' positions checked on the way: every octet delivered must have been sent.
+//! and the bytes' positions checked on the way: every byte delivered must have been sent.
 #![allow(unreachable_pub, reason = "a module of a program, not of a library")]
 
 pub mod hand;

@@ -2,7 +2,7 @@
 //! box between them, and a hop behind it that is dead for a while or loses packets at random.
 //!
 //! ```text
-//! sender -- 10 Mbit/s, 10 ms, drop-tail queue -- middle box -- 100 Mbit/s, 10 ms -- receiver
+//! sender -- 10 Mbit/s, 10 ms, drop-tail queue -- middlebox -- 100 Mbit/s, 10 ms -- receiver
 //! ```
 //!
 //! | file | what |
@@ -65,7 +65,7 @@ impl Default for Setup {
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub mbytes: f64,
-    /// From the end of the outage to the first octet at the receiver that was never sent before.
+    /// From the end of the outage to the first byte at the receiver that was never sent before.
     pub new_data_after: Option<Span>,
     pub retransmissions: u64,
     pub timeouts: u64,

@@ -1,6 +1,6 @@
 //! One sender against an injected peer: the test plays the receiver, a segment at a time.
 //!
-//! Positions are counted in segments of 1000 octets from the first one after the SYN.
+//! Positions are counted in segments of 1000 bytes from the first one after the SYN.
 
 use super::{endpoint, mechanisms};
 use ackord_events::{NoSink, TcpState};

@@ -17,7 +17,7 @@ const IRS: Seq = Seq(77);
 pub enum Habit {
     Leaves,
     Reads,
-    /// Reads, and answers each so many octets with ten.
+    /// Reads, and answers each so many bytes with ten.
     Answers(u64),
 }
 
@@ -50,9 +50,9 @@ pub struct Script {
     /// When each of the kernel's timestamps was seen, for the echo a round trip later.
     clocks: Vec<(Time, u32)>,
     answered: u64,
-    /// When each segment came, and the octet after its last.
+    /// When each segment came, and the byte after its last.
     pub sent: Vec<(Time, u32)>,
-    /// When each acknowledgment left, and the next octet it asks for.
+    /// When each acknowledgment left, and the next byte it asks for.
     pub acks: Vec<(Time, u32)>,
     /// The acknowledgment timeouts told of.
     pub atos: Atos,
@@ -131,7 +131,7 @@ impl Script {
         }
     }
 
-    /// Lets timers strike up to then.
+    /// Lets timers expire up to then.
     pub fn until(&mut self, time: Time) {
         while let Some(at) = self.host.deadline().filter(|at| *at <= time) {
             self.host.handle_deadline(at, &mut self.atos);

@@ -56,7 +56,7 @@ impl Sender {
         let mut all = vec![("initial_window", "10"), ("rto_min", "200 ms")];
         all.extend_from_slice(settings);
         let stamps = settings.contains(&("timestamps", "on"));
-        // Segments are counted in thousands of octets, whatever a profile has.
+        // Segments are counted in thousands of bytes, whatever a profile has.
         if stamps {
             all.push(("mss", "1012 B"));
         } else {
@@ -162,8 +162,8 @@ impl Sender {
         self.on(Ack { next, sack, ..Ack::default() })
     }
 
-    /// Everything before segment `next` is acknowledged, and these octets of the stream reported.
-    pub fn report_octets(&mut self, next: u32, (start, end): (u32, u32)) -> Vec<u32> {
+    /// Everything before segment `next` is acknowledged, and these bytes of the stream reported.
+    pub fn report_bytes(&mut self, next: u32, (start, end): (u32, u32)) -> Vec<u32> {
         let first = self.iss + 1;
         let mut options = Options::default();
         assert!(options.sack.push(SackBlock { start: first + start, end: first + end }));

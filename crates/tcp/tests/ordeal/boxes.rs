@@ -1,4 +1,4 @@
-//! What a middle box does to the bytes of a packet. Where it means well it mends the checksums.
+//! What a middlebox does to the bytes of a packet. Where it means well it mends the checksums.
 
 use ackord_units::Bytes;
 use ackord_wire::{
@@ -14,13 +14,13 @@ fn rewritten(of: &Decoded, segment: &Segment, payload: &[u8]) -> Option<Vec<u8>>
     Some(bytes)
 }
 
-/// Flips bits of one octet, never all of those that the checksum cannot tell apart.
+/// Flips bits of one byte, never all of those that the checksum cannot tell apart.
 pub fn corrupt(bytes: &mut [u8], at: u16) {
     let place = usize::from(at) % bytes.len();
     bytes[place] ^= 1 << (at % 8);
 }
 
-/// Keeps the first octets only.
+/// Keeps the first bytes only.
 pub fn cut(bytes: &mut Vec<u8>, at: u16) {
     bytes.truncate(usize::from(at) % bytes.len());
 }
@@ -88,7 +88,7 @@ pub fn mark(bytes: &mut [u8]) {
     }
 }
 
-/// Octets of payload in a packet.
+/// Bytes of payload in a packet.
 pub fn payload(bytes: &[u8]) -> Bytes {
     Bytes(decode(bytes).map_or(0, |decoded| decoded.payload.len() as u64))
 }

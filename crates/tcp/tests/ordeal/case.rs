@@ -1,4 +1,4 @@
-//! What an ordeal is made of, and the same as bytes: thirty-two octets, then four per operation.
+//! What an ordeal is made of, and the same as bytes: thirty-two bytes, then four per operation.
 
 use super::Op;
 use ackord_tcp::registry::{CHOICES, ENDPOINT, PROFILES, Stack};
@@ -7,7 +7,7 @@ use ackord_units::{Bytes, Knob, KnobKind, KnobValue, Knobs, Mechanism, Seq, Span
 use ackord_wire::IpVersion;
 use std::fmt::Write as _;
 
-/// Octets before the first operation.
+/// Bytes before the first operation.
 pub const HEAD: usize = 32;
 
 /// More operations than this say nothing new.
@@ -73,7 +73,7 @@ impl Make {
         make
     }
 
-    /// The endpoint that up to twelve octets stand for.
+    /// The endpoint that up to twelve bytes stand for.
     pub fn of(bytes: &[u8]) -> Make {
         let at = |place: usize| bytes.get(place).copied().unwrap_or(0);
         Make {
@@ -83,7 +83,7 @@ impl Make {
         }
     }
 
-    /// Appends those octets.
+    /// Appends those bytes.
     pub fn push_to(&self, bytes: &mut Vec<u8>) {
         bytes.push(self.profile);
         bytes.extend(self.choices);
@@ -221,7 +221,7 @@ impl Case {
         }
     }
 
-    /// The bytes of a case with these parts; the five octets are flags, delays and initial
+    /// The bytes of a case with these parts; the five bytes are flags, delays and initial
     /// sequence numbers as [`Case::of`] reads them.
     pub fn bytes_of(flags: u8, path: [u8; 6], ends: &[Make; 2], ops: &[[u8; 4]]) -> Vec<u8> {
         let mut bytes = vec![flags];
@@ -234,8 +234,8 @@ impl Case {
 
     /// Its bytes as text, for a regression test.
     pub fn hex(&self) -> String {
-        self.bytes.iter().fold(String::new(), |mut text, octet| {
-            write!(text, "{octet:02x}").expect("a String takes everything");
+        self.bytes.iter().fold(String::new(), |mut text, byte| {
+            write!(text, "{byte:02x}").expect("a String takes everything");
             text
         })
     }

@@ -16,7 +16,7 @@ use ackord_wire::{
 };
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Octets that an application writes at most in a case.
+/// Bytes that an application writes at most in a case.
 const MOST_WRITTEN: u64 = 400_000;
 
 /// More packets than any case needs: two ends answer each other without end.
@@ -161,9 +161,9 @@ impl<'a> Drive<'a> {
     fn apply(&mut self, op: Op) -> Result<(), Broken> {
         let now = self.now;
         match op {
-            Op::Write { side, octets } => self.write(side, u64::from(octets))?,
-            Op::Read { side, octets } => {
-                self.end(side).connection.read(Bytes(u64::from(octets)));
+            Op::Write { side, bytes } => self.write(side, u64::from(bytes))?,
+            Op::Read { side, bytes } => {
+                self.end(side).connection.read(Bytes(u64::from(bytes)));
                 self.settle(side)?;
             }
             Op::Close { side } => self.close(side)?,
@@ -230,10 +230,10 @@ impl<'a> Drive<'a> {
         }
     }
 
-    fn write(&mut self, side: Side, octets: u64) -> Result<(), Broken> {
+    fn write(&mut self, side: Side, bytes: u64) -> Result<(), Broken> {
         let room = MOST_WRITTEN - self.ledgers[index(side)].written;
-        let taken = self.end(side).connection.write(Bytes(octets.min(room)));
-        hold!(taken.get() <= octets, "{taken} taken of {octets} written");
+        let taken = self.end(side).connection.write(Bytes(bytes.min(room)));
+        hold!(taken.get() <= bytes, "{taken} taken of {bytes} written");
         self.ledgers[index(side)].written += taken.get();
         self.settle(side)
     }
@@ -376,7 +376,7 @@ impl<'a> Drive<'a> {
         self.ledgers[index(from)].deliver(received, self.honest)?;
         let acked = self.end(to).connection.bytes_acked();
         let had = std::mem::replace(&mut self.end(to).acked, acked);
-        hold!(acked >= had, "{acked} octets acknowledged after {had}");
+        hold!(acked >= had, "{acked} bytes acknowledged after {had}");
         self.settle(to)
     }
 
@@ -419,7 +419,7 @@ impl<'a> Drive<'a> {
         hold!(readable <= buffer, "{readable} wait to be read, the buffer holds {buffer}");
         let flight = end.connection.flight_size().get();
         let written = self.ledgers[index(side)].written;
-        hold!(flight <= written + 2, "{flight} octets in flight, {written} written");
+        hold!(flight <= written + 2, "{flight} bytes in flight, {written} written");
         Ok(())
     }
 
@@ -509,7 +509,7 @@ impl<'a> Drive<'a> {
             let ledger = &self.ledgers[index(side)];
             hold!(
                 ledger.delivered == ledger.written,
-                "{} of {} octets of the {side:?} were delivered",
+                "{} of {} bytes of the {side:?} were delivered",
                 ledger.delivered,
                 ledger.written
             );
@@ -543,8 +543,8 @@ impl<'a> Drive<'a> {
         let rto = configs.clone().map(|config| config.rto.max.max(config.rto.initial)).max();
         let rto = rto.unwrap_or_default();
         let smallest = configs.map(|config| config.mss.get()).min().unwrap_or(536) / 2;
-        let octets: u64 = self.ledgers.iter().map(|ledger| ledger.written).sum();
-        rto * 12 + Span::from_millis(600) * (octets / smallest.max(1) + 200)
+        let bytes: u64 = self.ledgers.iter().map(|ledger| ledger.written).sum();
+        rto * 12 + Span::from_millis(600) * (bytes / smallest.max(1) + 200)
     }
 }
 

@@ -20,7 +20,7 @@ pub const KINDS: u8 = 26;
 
 /// A segment of this kind; `by` says how far beside the mark, or how much.
 pub fn segment(kind: u8, by: u16, known: &Known) -> Segment {
-    let octets = u32::from(by);
+    let bytes = u32::from(by);
     let Known { rcv_nxt, snd_una, snd_nxt, .. } = *known;
     let stamps = known.stamps;
     let ack = Segment {
@@ -45,23 +45,23 @@ pub fn segment(kind: u8, by: u16, known: &Known) -> Segment {
     };
     match kind % KINDS {
         0 => with(Flags::RST),
-        1 => Segment { seq: rcv_nxt + octets, ..with(Flags::RST) },
-        2 => Segment { seq: rcv_nxt - octets - 1, ..with(Flags::RST | Flags::ACK) },
-        3 => Segment { seq: rcv_nxt + octets, ..with(Flags::SYN) },
+        1 => Segment { seq: rcv_nxt + bytes, ..with(Flags::RST) },
+        2 => Segment { seq: rcv_nxt - bytes - 1, ..with(Flags::RST | Flags::ACK) },
+        3 => Segment { seq: rcv_nxt + bytes, ..with(Flags::SYN) },
         4 => Segment { seq: rcv_nxt - 1, ..with(Flags::SYN | Flags::ACK) },
-        5 => Segment { seq: rcv_nxt + octets, ..with(Flags::FIN | Flags::ACK) },
-        6 => Segment { seq: rcv_nxt + octets % 4_096, payload_len: octets % 1_461, ..ack },
-        7 => Segment { seq: rcv_nxt - octets, payload_len: octets % 3_000, ..ack },
-        8 => Segment { ack: snd_nxt + octets + 1, ..ack },
-        9 => Segment { ack: snd_una - octets, ..ack },
+        5 => Segment { seq: rcv_nxt + bytes, ..with(Flags::FIN | Flags::ACK) },
+        6 => Segment { seq: rcv_nxt + bytes % 4_096, payload_len: bytes % 1_461, ..ack },
+        7 => Segment { seq: rcv_nxt - bytes, payload_len: bytes % 3_000, ..ack },
+        8 => Segment { ack: snd_nxt + bytes + 1, ..ack },
+        9 => Segment { ack: snd_una - bytes, ..ack },
         10 => Segment { ack: snd_una, window: by, ..ack },
         11 => Segment { window: by, ..ack },
-        12 => block(snd_una + octets, snd_nxt + octets),
-        13 => block(snd_una + 1, snd_una + 1 + octets),
-        14 => block(snd_una - octets, snd_una),
+        12 => block(snd_una + bytes, snd_nxt + bytes),
+        13 => block(snd_una + 1, snd_una + 1 + bytes),
+        14 => block(snd_una - bytes, snd_una),
         15 => block(snd_nxt, snd_una),
-        16 => Segment { payload_len: octets % 1_461, ..with(Flags::ACK | Flags::URG) },
-        17 => Segment { payload_len: octets % 1_461, ..with(Flags::NONE) },
+        16 => Segment { payload_len: bytes % 1_461, ..with(Flags::ACK | Flags::URG) },
+        17 => Segment { payload_len: bytes % 1_461, ..with(Flags::NONE) },
         18 => with(Flags::from_bits(by as u8)),
         19 => Segment {
             options: Options { timestamps: moved(-i64::from(by) * 99), ..ack.options },
@@ -72,22 +72,22 @@ pub fn segment(kind: u8, by: u16, known: &Known) -> Segment {
             ..ack
         },
         21 => with(Flags::ACK | Flags::ECE),
-        22 => Segment { payload_len: octets % 1_461, ..with(Flags::ACK | Flags::CWR | Flags::PSH) },
+        22 => Segment { payload_len: bytes % 1_461, ..with(Flags::ACK | Flags::CWR | Flags::PSH) },
         23 => {
             let reach = snd_nxt.since(snd_una).max(1);
-            Segment { ack: snd_una + octets % reach, ..ack }
+            Segment { ack: snd_una + bytes % reach, ..ack }
         }
         24 => Segment {
-            seq: Seq(octets << 16 | octets),
-            ack: Seq(octets.wrapping_mul(0x9e37_79b9)),
+            seq: Seq(bytes << 16 | bytes),
+            ack: Seq(bytes.wrapping_mul(0x9e37_79b9)),
             flags: Flags::from_bits(by as u8),
             ..ack
         },
         _ => {
             let mut many = ack;
             for place in 0..4 {
-                let start = snd_una + octets % 3_000 * place;
-                many.options.sack.push(SackBlock { start, end: start + octets % 1_000 });
+                let start = snd_una + bytes % 3_000 * place;
+                many.options.sack.push(SackBlock { start, end: start + bytes % 1_000 });
             }
             many.options.timestamps = None;
             many

@@ -1,4 +1,4 @@
-//! The account of one direction: octets that one end writes and sends, and that the other end
+//! The account of one direction: bytes that one end writes and sends, and that the other end
 //! receives and acknowledges. Everything counts from the SYN, which has number 0, and never wraps.
 
 use super::ranges::Ranges;
@@ -17,7 +17,7 @@ pub struct Ledger {
     pub mss: u32,
     /// What it may send to a peer that has named no MSS (RFC 9293 §3.7.1).
     pub default_mss: u16,
-    /// Octets the sending application has handed over.
+    /// Bytes the sending application has handed over.
     pub written: u64,
     pub closed: bool,
     /// The number after the highest one sent.
@@ -39,16 +39,16 @@ pub struct Ledger {
     /// Highest acknowledgment the receiving end has sent, and highest right edge.
     pub acknowledged: u64,
     pub offered: u64,
-    /// Octets put where the receiving end said that they belong, by offset.
+    /// Bytes put where the receiving end said that they belong, by offset.
     store: Vec<Option<u8>>,
-    /// Octets that the receiving end said are in order.
+    /// Bytes that the receiving end said are in order.
     pub delivered: u64,
     /// Clock of the sending end's latest timestamp.
     pub stamp: Option<u32>,
 }
 
-/// The octet at this offset of the stream of the end with this initial sequence number.
-pub fn octet(iss: Seq, offset: u64) -> u8 {
+/// The byte at this offset of the stream of the end with this initial sequence number.
+pub fn byte(iss: Seq, offset: u64) -> u8 {
     let mixed = (offset ^ u64::from(iss.0) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> 56) as u8
 }
@@ -103,7 +103,7 @@ impl Ledger {
             return Err(format!("octets at {} are none of the stream", segment.seq));
         };
         let offsets = number - 1..number - 1 + u64::from(segment.payload_len);
-        Ok(offsets.map(|offset| octet(self.iss, offset)).collect())
+        Ok(offsets.map(|offset| byte(self.iss, offset)).collect())
     }
 
     /// A sound packet has reached the receiving end.
@@ -132,7 +132,7 @@ impl Ledger {
             }
             self.edge = self.edge.max(number + self.window(answer, syn));
         } else if syn {
-            // A SYN alone offers its window from the first octet on.
+            // A SYN alone offers its window from the first byte on.
             self.edge = self.edge.max(1 + u64::from(answer.window));
         }
     }
@@ -151,13 +151,13 @@ impl Ledger {
         if self.store.len() < end {
             self.store.resize(end, None);
         }
-        for (place, octet) in self.store[start..end].iter_mut().zip(payload) {
-            *place = Some(*octet);
+        for (place, byte) in self.store[start..end].iter_mut().zip(payload) {
+            *place = Some(*byte);
         }
         Ok(())
     }
 
-    /// The receiving end says that so many octets have come in order.
+    /// The receiving end says that so many bytes have come in order.
     pub fn deliver(&mut self, until: u64, honest: bool) -> Result<(), Broken> {
         hold!(until >= self.delivered, "{until} octets delivered after {}", self.delivered);
         let in_order = self.arrived.prefix().saturating_sub(1);
@@ -167,7 +167,7 @@ impl Ledger {
             let Some(there) = there else {
                 return Err(format!("octet {offset} is delivered and was never put"));
             };
-            let sent = octet(self.iss, offset);
+            let sent = byte(self.iss, offset);
             hold!(!honest || there == sent, "octet {offset} is {there}, {sent} was written");
         }
         self.delivered = until;

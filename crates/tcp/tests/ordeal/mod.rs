@@ -8,9 +8,9 @@
 //! | file | what |
 //! | --- | --- |
 //! | `case.rs` | [`Case`]: endpoints from the registries, and all of it as bytes and back |
-//! | `op.rs` | [`Op`]: one operation, four octets |
+//! | `op.rs` | [`Op`]: one operation, four bytes |
 //! | `lane.rs` | one direction of the path |
-//! | `boxes.rs` | what a middle box does to the bytes of a packet |
+//! | `boxes.rs` | what a middlebox does to the bytes of a packet |
 //! | `ledger.rs` | the account of one direction: what was written, sent, received, acknowledged |
 //! | `promises.rs` | what a segment may never do, judged as it leaves |
 //! | `ranges.rs` | sets of sequence numbers |

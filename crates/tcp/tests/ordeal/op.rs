@@ -1,4 +1,4 @@
-//! One operation, four octets: so a list of them is what a fuzzer mutates best, and what a finding
+//! One operation, four bytes: so a list of them is what a fuzzer mutates best, and what a finding
 //! is kept as.
 
 use ackord_units::Span;
@@ -9,11 +9,11 @@ use ackord_wire::Side;
 pub enum Op {
     Write {
         side: Side,
-        octets: u16,
+        bytes: u16,
     },
     Read {
         side: Side,
-        octets: u16,
+        bytes: u16,
     },
     Close {
         side: Side,
@@ -128,15 +128,15 @@ pub const HONEST: [u8; 27] =
     [0, 0, 0, 0, 1, 2, 4, 4, 4, 4, 5, 6, 6, 6, 7, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18];
 
 impl Op {
-    /// The operation that these octets stand for; every four octets stand for one.
+    /// The operation that these bytes stand for; every four bytes stand for one.
     pub fn of([kind, a, low, high]: [u8; 4]) -> Op {
         let b = u16::from_le_bytes([low, high]);
         let side = if a & 1 == 0 { Side::Client } else { Side::Server };
         let rest = a >> 1;
         let from = side;
         match kind % KINDS {
-            0 => Op::Write { side, octets: b },
-            1 => Op::Read { side, octets: b },
+            0 => Op::Write { side, bytes: b },
+            1 => Op::Read { side, bytes: b },
             2 => Op::Close { side },
             3 => Op::Abort { side },
             4 => {

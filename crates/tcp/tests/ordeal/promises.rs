@@ -114,7 +114,7 @@ impl Books<'_> {
         hold!(ack <= there, "acknowledges up to {ack}, {there} have come");
         hold!(ack >= back.acknowledged, "acknowledges {ack} after {}", back.acknowledged);
         back.acknowledged = ack;
-        // The window of a SYN is not scaled: sent again, it cannot say what has been offered since.
+        // The window of a SYN is not scaled: retransmitted, it cannot say what has been offered since.
         if self.options_agree && !segment.flags.contains(Flags::SYN) {
             let scale = self.out.own_scale.filter(|_| self.out.told_scale.is_some());
             let shift = scale.unwrap_or(0);

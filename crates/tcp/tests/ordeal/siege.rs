@@ -1,7 +1,7 @@
 //! One endpoint that hears nobody but an attacker who knows all its numbers and who, where that
 //! leads further, behaves: so every state is reached, and every state is asked for nonsense.
 //!
-//! Octets are not followed here; what is judged is the state machine, and what may never be
+//! Bytes are not followed here; what is judged is the state machine, and what may never be
 //! believed.
 
 use super::case::Make;
@@ -12,7 +12,7 @@ use ackord_tcp::{Config, Connection};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, FlowId, IpVersion, Options, Segment, Side, Timestamps};
 
-/// Octets before the first operation: flags, initial sequence number, the endpoint.
+/// Bytes before the first operation: flags, initial sequence number, the endpoint.
 const HEAD: usize = 16;
 
 const MOST_OPS: usize = 256;
@@ -176,7 +176,7 @@ impl Siege {
     /// Any flags, around the right numbers.
     fn anything(&self, flags: u8, by: u16) -> Segment {
         let Known { rcv_nxt, snd_nxt, stamps, .. } = self.known();
-        let beside = |octets: u16| u32::from(octets & 0xff).wrapping_sub(128);
+        let beside = |bytes: u16| u32::from(bytes & 0xff).wrapping_sub(128);
         Segment {
             seq: rcv_nxt + beside(by),
             ack: snd_nxt + beside(by >> 8),

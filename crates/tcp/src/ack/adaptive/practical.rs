@@ -53,7 +53,7 @@ struct Gaps {
 /// How the last wait for company ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LastWait {
-    /// The timer struck: whatever comes next may be an answer to that acknowledgment.
+    /// The timer expired: whatever comes next may be an answer to that acknowledgment.
     InVain,
     /// Company came, or there was no wait.
     Otherwise,

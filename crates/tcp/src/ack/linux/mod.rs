@@ -137,13 +137,13 @@ pub struct LinuxAck {
 struct Pending {
     /// Writes of the peer that seem to have ended since the last acknowledgment.
     pushed: u8,
-    /// When its timer strikes, and the tick it is set for.
+    /// When its timer expires, and the tick it is set for.
     timer: Option<(Ticks, Time)>,
     /// The retransmission timeout when it was set.
     rto: Ticks,
 }
 
-/// Acknowledgments of the same octet in a row, for the compression.
+/// Acknowledgments of the same byte in a row, for the compression.
 #[derive(Clone, Copy, Debug, Default)]
 struct Duplicates {
     sent: u64,
@@ -259,7 +259,7 @@ impl LinuxAck {
         ato = ato.min(clock.of(DELACK_MAX) - 1);
         let now = clock.now(now);
         let tick = match pending.timer {
-            // It is about to strike anyway.
+            // It is about to expire anyway.
             Some((tick, _)) if tick <= now + ato / 4 => return AckDecision::BeforeAnswers,
             Some((tick, _)) => tick.min(now + ato),
             None => now + ato,
@@ -270,7 +270,7 @@ impl LinuxAck {
         AckDecision::NoLaterThan(strikes_at)
     }
 
-    /// Beyond the third, acknowledgments of one octet are held together for a moment where they
+    /// Beyond the third, acknowledgments of one byte are held together for a moment where they
     /// carry SACK blocks.
     fn compress(&mut self, now: Time, arrival: &Arrival<'_>) -> AckDecision {
         if self.sack == SackUse::Absent || self.duplicates.held >= self.knobs.sack_compression_limit

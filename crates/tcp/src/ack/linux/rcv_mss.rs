@@ -4,7 +4,7 @@ use super::super::{Arrival, Push};
 use ackord_units::Bytes;
 
 /// The least a segment may measure to change the estimate twice in a row: TCP_MIN_MSS, and the
-/// 536 octets from which the PSH flag no longer matters (`tcp_measure_rcv_mss`).
+/// 536 bytes from which the PSH flag no longer matters (`tcp_measure_rcv_mss`).
 const LEAST: Bytes = Bytes(88);
 const LEAST_WITH_PUSH: Bytes = Bytes(536);
 

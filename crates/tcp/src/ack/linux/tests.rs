@@ -57,7 +57,7 @@ fn sixteen_at_once_and_then_every_second() {
 }
 
 /// SO_RCVBUF of 4 MiB: the window begins at that and grows by two segments with each to 5,242,880
-/// octets, as a kernel's does (docs/linux-outage.md): 362 acknowledgments at once, what is left of sixteen, and
+/// bytes, as a kernel's does (docs/linux-outage.md): 362 acknowledgments at once, what is left of sixteen, and
 /// then every second.
 #[test]
 fn a_buffer_set_by_hand_grows_for_hundreds_of_segments() {
@@ -74,8 +74,8 @@ fn a_buffer_set_by_hand_grows_for_hundreds_of_segments() {
     assert!((362 + 111..=378 + 119).contains(&bench.acks.len()), "{}", bench.acks.len());
 }
 
-/// From 65 segments to what a buffer of 131072 octets holds, less the segment not yet read: 17000
-/// octets in nine steps of two segments.
+/// From 65 segments to what a buffer of 131072 bytes holds, less the segment not yet read: 17000
+/// bytes in nine steps of two segments.
 #[test]
 fn the_budget_is_kept_while_the_window_grows() {
     let mut bench = grown(KNOBS);

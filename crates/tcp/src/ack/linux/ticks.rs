@@ -23,7 +23,7 @@ impl TickClock {
         self.0.saturating_mul(ticks)
     }
 
-    /// When a timer set for the end of `tick` strikes: the timer wheel never strikes early, so it
+    /// When a timer set for the end of `tick` expires: the timer wheel never expires early, so it
     /// rounds up to the next tick.
     pub(super) fn strikes_at(self, tick: Ticks) -> Time {
         Time::ZERO + self.span(tick + 1)

@@ -5,14 +5,14 @@
 //! Its buffer grows by the same rule where that is asked for (`receiver/right_sizing.rs`).
 //!
 //! Not modelled: memory pressure, and the share of the buffer that packet headers take, which
-//! depends on the network card; it is held at that of a full segment in a buffer of 2304 octets.
+//! depends on the network card; it is held at that of a full segment in a buffer of 2304 bytes.
 
 use super::super::{Arrival, Order};
 use super::SoRcvbuf;
 use crate::receiver::ReceiverRtt;
 use ackord_units::{Bytes, Span, Time};
 
-/// What a buffer of tcp_rmem[1] = 131072 octets holds of full-sized segments.
+/// What a buffer of tcp_rmem[1] = 131072 bytes holds of full-sized segments.
 const INITIAL_CEILING: Bytes = Bytes(83_000);
 /// The window at the start is the full segments in this.
 const INITIAL_WINDOW: u64 = 65_535;
@@ -36,7 +36,7 @@ pub(super) struct WindowModel {
     selected: Bytes,
     /// What the connection's own buffer holds.
     buffer: Bytes,
-    /// Octets that have come in order.
+    /// Bytes that have come in order.
     received: u64,
     buffer_set: SoRcvbuf,
     tuning: Tuning,
@@ -47,7 +47,7 @@ pub(super) struct WindowModel {
 #[derive(Clone, Copy, Debug)]
 struct Tuning {
     since: Time,
-    /// Octets read when the round trip began.
+    /// Bytes read when the round trip began.
     read: u64,
     /// The most read in a round trip.
     space: u64,

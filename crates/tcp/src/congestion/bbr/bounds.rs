@@ -2,7 +2,7 @@
 //! (draft-ietf-ccwg-bbr-06 §5.5.10, §5.5.11, §5.6.4.7).
 
 use super::{Bbr, Phase, State};
-use crate::congestion::{AppLimited, LostSegment, RateSample, SelectiveAcks};
+use crate::congestion::{LostSegment, RateSample, SelectiveAcks};
 use ackord_units::{Bytes, Rate, Time};
 
 /// The delivery process of the last round trip (§5.5.10.3).
@@ -127,24 +127,24 @@ impl Bbr {
         }
         self.latest.loss_in_round = true;
         if self.cycle.probe_sample {
-            self.handle_inflight_too_high(now, flight_size, AppLimited::No);
+            self.handle_inflight_too_high(now, flight_size, false);
         }
     }
 
     /// InflightAtLoss: what was in flight when losses crossed the threshold.
     fn inflight_at_loss(&self, lost: &LostSegment) -> Bytes {
-        let inflight_before = lost.sent_in_flight.saturating_sub(lost.octets).get() as f64;
-        let lost_before = lost.lost_since_sent.saturating_sub(lost.octets).get() as f64;
+        let inflight_before = lost.sent_in_flight.saturating_sub(lost.bytes).get() as f64;
+        let lost_before = lost.lost_since_sent.saturating_sub(lost.bytes).get() as f64;
         let thresh = self.knobs.loss_thresh;
         let prefix = (thresh * inflight_before - lost_before) / (1.0 - thresh);
         Bytes((inflight_before + prefix).max(0.0) as u64)
     }
 
     /// HandleInflightTooHigh.
-    fn handle_inflight_too_high(&mut self, now: Time, inflight: Bytes, limited: AppLimited) {
+    fn handle_inflight_too_high(&mut self, now: Time, inflight: Bytes, limited: bool) {
         self.cycle.too_high = true;
         self.cycle.probe_sample = false;
-        if limited == AppLimited::No {
+        if !limited {
             let least = self.target_inflight().get() as f64 * self.knobs.beta;
             self.inflight_longterm = inflight.max(Bytes(least as u64));
         }

@@ -10,7 +10,7 @@
 //! | `filters.rs` | windowed maxima; chance |
 //!
 //! Here: the order of the steps (5.2), the round-trip count (5.5.1), aggregation (5.5.9), pacing
-//! rate and window (5.6). Rates and volumes are whole bits per second and octets, gains percent.
+//! rate and window (5.6). Rates and volumes are whole bits per second and bytes, gains percent.
 //!
 //! Where the draft leaves a choice: the send quantum that the sender uses is one segment, while the
 //! offload budget follows the draft's formula with its floor of two; a cycle without a sample does
@@ -33,8 +33,8 @@ mod probe_rtt;
 mod startup;
 
 use super::{
-    AckSample, AppLimited, CongestionConfig, CongestionControl, CongestionEvent, Established,
-    LossAnswer, LossResponse, LostSegment, PathModel, RateSample, Repairing, SampleAdvice,
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established,
+    LossAnswer, LossResponse, LostSegment, PathModel, RateSample, RecoveryPhase, SampleAdvice,
     SelectiveAcks,
 };
 use ackord_units::{Bytes, Knobs, Rate, Span, Time};
@@ -185,7 +185,7 @@ pub struct Bbr {
     cwnd: Bytes,
     /// BBR.prior_cwnd.
     prior_cwnd: Bytes,
-    repairing: Repairing,
+    recovery_phase: RecoveryPhase,
     pacing_rate: Rate,
     /// Whether the first pacing rate came from a measured round trip.
     paced_by_rtt: bool,
@@ -224,7 +224,7 @@ impl Bbr {
             },
             cwnd: Bytes(1),
             prior_cwnd: Bytes::ZERO,
-            repairing: Repairing::Nothing,
+            recovery_phase: RecoveryPhase::Open,
             pacing_rate: Rate::default(),
             paced_by_rtt: false,
         }
@@ -280,7 +280,7 @@ impl Bbr {
     fn update_max_bw(&mut self, sample: &RateSample) {
         self.update_round(sample);
         if let Some(rate) = sample.delivery_rate
-            && (rate >= self.max_bw.get() || sample.app_limited == AppLimited::No)
+            && (rate >= self.max_bw.get() || !sample.app_limited)
         {
             self.max_bw.update(rate);
         }
@@ -367,7 +367,8 @@ impl Bbr {
 
     /// SaveCwnd (§5.6.4.4).
     fn save_cwnd(&mut self) {
-        let unmodulated = self.repairing == Repairing::Nothing && self.state != State::ProbeRtt;
+        let unmodulated =
+            self.recovery_phase == RecoveryPhase::Open && self.state != State::ProbeRtt;
         self.prior_cwnd = if unmodulated { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
     }
 
@@ -377,22 +378,22 @@ impl Bbr {
     }
 
     /// OnEnterFastRecovery and OnEnterRTO (§5.6.4.4).
-    fn enter_repair(&mut self, repairing: Repairing) {
+    fn enter_recovery(&mut self, recovery_phase: RecoveryPhase) {
         self.save_cwnd();
         self.save_state_upon_loss();
-        if self.repairing == Repairing::Nothing {
-            self.full_pipe.repair_began_in = self.rounds.count;
+        if self.recovery_phase == RecoveryPhase::Open {
+            self.full_pipe.recovery_began_in = self.rounds.count;
         }
-        self.repairing = repairing;
-        if repairing == Repairing::Timeout {
+        self.recovery_phase = recovery_phase;
+        if recovery_phase == RecoveryPhase::Timeout {
             // "Inflight and one segment", and everything in flight counts as lost.
             self.cwnd = self.smss;
         }
     }
 
-    fn leave_repair(&mut self) {
-        if self.repairing != Repairing::Nothing {
-            self.repairing = Repairing::Nothing;
+    fn exit_recovery(&mut self) {
+        if self.recovery_phase != RecoveryPhase::Open {
+            self.recovery_phase = RecoveryPhase::Open;
             self.restore_cwnd();
         }
     }
@@ -418,17 +419,17 @@ impl CongestionControl for Bbr {
     fn on_congestion(&mut self, now: Time, event: CongestionEvent) {
         match event {
             CongestionEvent::Loss { response: LossResponse::FastRecovery, .. } => {
-                self.enter_repair(Repairing::FastRecovery);
+                self.enter_recovery(RecoveryPhase::FastRecovery);
             }
             CongestionEvent::Mark { flight_size } => self.note_mark(now, flight_size),
             CongestionEvent::Loss { response: LossResponse::SlowStart, .. }
-            | CongestionEvent::Timeout { .. } => self.enter_repair(Repairing::Timeout),
+            | CongestionEvent::Timeout { .. } => self.enter_recovery(RecoveryPhase::Timeout),
             CongestionEvent::Undone { cwnd, .. } => {
-                self.repairing = Repairing::Nothing;
+                self.recovery_phase = RecoveryPhase::Open;
                 self.on_spurious();
                 self.cwnd = cwnd.max(self.smss);
             }
-            CongestionEvent::Recovered { .. } => self.leave_repair(),
+            CongestionEvent::Recovered { .. } => self.exit_recovery(),
             // §5.4.1: after an idle time the window stays, and the rate is the model's.
             CongestionEvent::Restart { .. } => {}
         }
@@ -460,8 +461,8 @@ impl PathModel for Bbr {
     /// UpdateOnACK (§5.2.3), in the draft's order.
     fn on_rate_sample(&mut self, now: Time, sample: &RateSample) -> SampleAdvice {
         self.rounds.delivered = sample.total_delivered;
-        if sample.repairing == Repairing::Nothing {
-            self.leave_repair();
+        if sample.recovery_phase == RecoveryPhase::Open {
+            self.exit_recovery();
         }
         if !self.paced_by_rtt && sample.rtt.is_some() {
             self.init_pacing_rate(sample.rtt);

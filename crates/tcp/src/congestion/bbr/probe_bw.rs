@@ -2,7 +2,7 @@
 //! probe, Cruise keeps the rate, Refill fills the pipe, Up asks for more.
 
 use super::{Bbr, Phase, State};
-use crate::congestion::{AppLimited, CwndLimited, RateSample};
+use crate::congestion::RateSample;
 use ackord_units::{Bytes, Rate, Span, Time};
 
 /// Where the cycle stands.
@@ -174,7 +174,7 @@ impl Bbr {
 
     /// Whether cwnd is used to the full and stands at inflight_longterm.
     fn fills_longterm(&self, sample: &RateSample) -> bool {
-        sample.cwnd_limited == CwndLimited::Yes && self.cwnd >= self.inflight_longterm
+        sample.cwnd_limited && self.cwnd >= self.inflight_longterm
     }
 
     /// InflightWithHeadroom; [`Bytes::MAX`] while there is no bound.
@@ -218,7 +218,7 @@ impl Bbr {
         if self.cycle.acks == Acks::ProbeStopping && self.rounds.start {
             self.cycle.probe_sample = false;
             self.cycle.acks = Acks::NotProbing;
-            if self.is_probing_bw_state() && sample.app_limited == AppLimited::No {
+            if self.is_probing_bw_state() && !sample.app_limited {
                 self.max_bw.advance();
             }
             if self.is_probing_bw_state() && self.cycle.precautionary && !self.cycle.too_high {

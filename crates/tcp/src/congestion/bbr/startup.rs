@@ -1,7 +1,7 @@
 //! Startup and Drain (draft-ietf-ccwg-bbr-06 §5.3.1, §5.3.2).
 
 use super::{Bbr, State, percent_of_rate};
-use crate::congestion::{Adjoins, AppLimited, LostSegment, RateSample, Repairing, SelectiveAcks};
+use crate::congestion::{LostSegment, RateSample, RecoveryPhase, SelectiveAcks};
 use ackord_units::{Rate, Time};
 
 /// Whether the pipe is full: by a plateau of the delivery rate, or by loss.
@@ -16,7 +16,7 @@ pub(super) struct FullPipe {
     /// BBR.full_bw_count.
     count: u32,
     /// The round trip in which the recovery under way began.
-    pub(super) repair_began_in: u64,
+    pub(super) recovery_began_in: u64,
     /// Discontiguous ranges lost in this round trip.
     lost_ranges: u32,
     /// BBR.drain_start_round.
@@ -37,7 +37,7 @@ impl FullPipe {
     }
 
     pub(super) fn note_lost(&mut self, lost: &LostSegment) {
-        if lost.adjoins == Adjoins::Nothing {
+        if !lost.adjoins {
             self.lost_ranges += 1;
         }
     }
@@ -47,7 +47,7 @@ impl Bbr {
     /// CheckFullBWReached (§5.3.1.2).
     pub(super) fn check_full_pipe(&mut self, sample: &RateSample) {
         let full = &mut self.full_pipe;
-        if full.now || !self.rounds.start || sample.app_limited == AppLimited::Yes {
+        if full.now || !self.rounds.start || sample.app_limited {
             return;
         }
         let rate = sample.delivery_rate.unwrap_or_default();
@@ -75,14 +75,14 @@ impl Bbr {
         if self.latest.loss_round_start {
             self.full_pipe.lost_ranges = 0;
         }
-        if self.state != State::Startup || sample.repairing != Repairing::FastRecovery {
+        if self.state != State::Startup || sample.recovery_phase != RecoveryPhase::FastRecovery {
             return;
         }
         let too_much = match self.selective_acks {
             SelectiveAcks::Absent => lost_ranges > 0,
             SelectiveAcks::Agreed => {
                 self.latest.loss_round_start
-                    && self.rounds.count > self.full_pipe.repair_began_in
+                    && self.rounds.count > self.full_pipe.recovery_began_in
                     && lost_ranges >= STARTUP_FULL_LOSS_RANGES
                     && self.is_inflight_too_high(sample.lost_since_sent, sample.sent_in_flight)
             }

@@ -2,7 +2,6 @@
 
 use super::super::testing::{loss, sample_of, sizes};
 use super::*;
-use crate::congestion::{Adjoins, CwndLimited};
 
 const RTT: Span = Span::from_millis(40);
 /// 10 Mbit/s in 40 ms.
@@ -26,7 +25,7 @@ impl Path {
 
     /// A round trip in which what the path carries is delivered.
     fn round(&mut self, mbits: u64, in_flight: Bytes) -> SampleAdvice {
-        self.round_with(mbits, in_flight, Span::from_millis(41), CwndLimited::No)
+        self.round_with(mbits, in_flight, Span::from_millis(41), false)
     }
 
     fn round_with(
@@ -34,7 +33,7 @@ impl Path {
         mbits: u64,
         in_flight: Bytes,
         rtt: Span,
-        cwnd_limited: CwndLimited,
+        cwnd_limited: bool,
     ) -> SampleAdvice {
         let rate = Rate::from_mbits_per_sec(mbits);
         let a_round = rate.bytes_in(RTT);
@@ -84,14 +83,14 @@ impl Path {
         panic!("no probe within 3.2 s: {:?}", path.bbr.state)
     }
 
-    fn lose(&mut self, octets: u64, sent_in_flight: Bytes) {
+    fn lose(&mut self, bytes: u64, sent_in_flight: Bytes) {
         let lost = LostSegment {
-            octets: Bytes(1000),
-            adjoins: Adjoins::Nothing,
+            bytes: Bytes(1000),
+            adjoins: false,
             sent_in_flight,
-            lost_since_sent: Bytes(octets),
+            lost_since_sent: Bytes(bytes),
             total_delivered: self.delivered,
-            app_limited: AppLimited::No,
+            app_limited: false,
         };
         self.bbr.on_segment_lost(self.now, &lost);
     }
@@ -176,7 +175,7 @@ fn the_round_trip_is_probed_every_five_seconds() {
     let mut path = Path::cruising();
     let mut entered = None;
     for _ in 0..200 {
-        let advice = path.round_with(10, Bytes(20_000), Span::from_millis(50), CwndLimited::No);
+        let advice = path.round_with(10, Bytes(20_000), Span::from_millis(50), false);
         match (path.bbr.state, entered) {
             (State::ProbeRtt, None) => {
                 entered = Some(path.now);

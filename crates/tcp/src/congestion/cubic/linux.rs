@@ -43,7 +43,7 @@ pub(in super::super) struct LinuxCubic {
     pace: Pace,
     /// Segments acknowledged that do not yet make one more (snd_cwnd_cnt).
     counted: u64,
-    /// Octets acknowledged that do not yet make a segment.
+    /// Bytes acknowledged that do not yet make a segment.
     rest: Bytes,
     /// When an acknowledgment last opened cwnd, and what it was before: one that shows congestion
     /// opens nothing.
@@ -96,10 +96,10 @@ impl LinuxCubic {
     }
 
     /// Whole segments of what an acknowledgment delivers; the rest waits for the next.
-    fn whole_segments(&mut self, octets: Bytes) -> u64 {
-        let octets = octets + self.rest;
-        let segments = octets.get() / self.window.smss.get();
-        self.rest = octets - self.window.smss * segments;
+    fn whole_segments(&mut self, bytes: Bytes) -> u64 {
+        let bytes = bytes + self.rest;
+        let segments = bytes.get() / self.window.smss.get();
+        self.rest = bytes - self.window.smss * segments;
         segments
     }
 
@@ -336,9 +336,9 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    fn ack(octets: u64, rtt_ms: u64) -> AckSample {
+    fn ack(bytes: u64, rtt_ms: u64) -> AckSample {
         let rtt = Some(Span::from_millis(rtt_ms));
-        AckSample { rtt, srtt: rtt, ..ack_of(octets) }
+        AckSample { rtt, srtt: rtt, ..ack_of(bytes) }
     }
 
     /// 717/1024 of 10, 13, 17 and 2 segments, in whole ones, two at least: RFC 9438 §4.6 would have

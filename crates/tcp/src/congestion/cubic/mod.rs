@@ -1,6 +1,6 @@
 //! CUBIC (RFC 9438); `linux.rs` has it as Linux counts it.
 //!
-//! Windows are kept in octets; the cubic function works in segments and seconds as the RFC does.
+//! Windows are kept in bytes; the cubic function works in segments and seconds as the RFC does.
 //! The cube root is our own (Newton's method), so that every platform gives the same bits.
 //! Slow start may be left early by `hystart.rs`.
 
@@ -84,7 +84,7 @@ pub struct Cubic {
     cwnd_prior: Option<f64>,
     /// The congestion avoidance stage under way; nothing before its first acknowledgment.
     epoch: Option<Epoch>,
-    /// Growth that does not yet make a whole octet.
+    /// Growth that does not yet make a whole byte.
     carried: f64,
     /// What the last reduction replaced (§4.9.2).
     prior: Option<Prior>,
@@ -174,10 +174,10 @@ impl Cubic {
             (target - cwnd) / cwnd * acked
         };
         self.epoch = Some(epoch);
-        // The one place where segments become octets: whole ones, the rest carried on.
-        let octets = growth.min(acked + 1.0) * self.window.smss.get() as f64 + self.carried;
-        self.window.cwnd += Bytes(octets as u64);
-        self.carried = octets.fract();
+        // The one place where segments become bytes: whole ones, the rest carried on.
+        let bytes = growth.min(acked + 1.0) * self.window.smss.get() as f64 + self.carried;
+        self.window.cwnd += Bytes(bytes as u64);
+        self.carried = bytes.fract();
     }
 
     fn slow_start(&mut self, now: Time, ack: &AckSample) {

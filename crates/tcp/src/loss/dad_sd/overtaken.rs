@@ -21,7 +21,7 @@ struct Reached {
 const MOST_STEPS: usize = 128;
 
 impl Overtaken {
-    /// SACK reaches to `highest` at `now`, and `oldest` is the oldest octet not acknowledged.
+    /// SACK reaches to `highest` at `now`, and `oldest` is the oldest byte not acknowledged.
     pub(super) fn note(&mut self, now: Time, oldest: Seq, highest: Option<Seq>) {
         while self.reached.front().is_some_and(|first| first.highest.at_or_before(oldest)) {
             self.reached.pop_front();
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn the_next_hole_is_missing_since_something_above_it_came() {
         let mut overtaken = Overtaken::default();
-        // Segments 0 and 5 of a thousand octets each are missing.
+        // Segments 0 and 5 of a thousand bytes each are missing.
         for (at, highest) in [(10, 2), (11, 3), (12, 5), (20, 7), (21, 8)] {
             overtaken.note(ms(at), Seq(0), Some(Seq(highest * 1000)));
         }

@@ -11,7 +11,7 @@
 //!   because of the threshold.
 //! - No more than a window is waited for: what has arrived above the hole, at most cwnd, bounds both
 //!   threshold and limited transmit.
-//! - Timestamps or DSACK say whether a repair was spurious where they are in use; only without them
+//! - Timestamps or DSACK say whether a recovery was spurious where they are in use; only without them
 //!   does an acknowledgment within the detection timer count as proof. What is given back is what
 //!   was taken, not twice the window.
 //! - A retransmission is lost once more when something sent after it has arrived and the learnt

@@ -1,7 +1,7 @@
 //! Mean and mean deviation of what has been observed, as RFC 6298 keeps them of the round trip, and the greatest.
 //!
 //! The mean and its deviations alone follow the last few samples: after two short ones they promise too little,
-//! and a repair that is needless once in ten times costs more than any patience.
+//! and a recovery that is needless once in ten times costs more than any patience.
 
 /// An exponentially weighted mean with its mean deviation, and the greatest sample.
 #[derive(Clone, Copy, Debug, Default)]

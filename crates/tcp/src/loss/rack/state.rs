@@ -70,14 +70,14 @@ pub(crate) struct RackState {
     latest: Option<SentMark>,
     /// RACK.rtt: how long it took.
     rtt: Span,
-    /// RACK.fack: the highest octet acknowledged in any way, plus one; as of the acknowledgment
+    /// RACK.fack: the highest byte acknowledged in any way, plus one; as of the acknowledgment
     /// before this one, and with what this one adds. Segments of one acknowledgment come in no
     /// order that would tell.
     fack: Option<Seq>,
     fack_next: Option<Seq>,
     /// RACK.reordering_seen.
     reordering: Reordering,
-    /// Octets by which a segment was overtaken, at most.
+    /// Bytes by which a segment was overtaken, at most.
     overtaken_by: u32,
     min_rtt: WindowedMin,
     widening: Widening,
@@ -161,7 +161,7 @@ impl RackState {
         self.fack = self.fack_next;
     }
 
-    /// A DSACK came (step 4): something was sent again in vain, so the window was too narrow.
+    /// A DSACK came (step 4): something was retransmitted in vain, so the window was too narrow.
     /// Once a round trip.
     pub(crate) fn on_dsack(&mut self, snd_nxt: Seq) {
         if self.widening.round.is_none() {
@@ -200,7 +200,7 @@ impl RackState {
         self.reordering == Reordering::Seen
     }
 
-    /// Octets between the end of a segment and that of one that overtook it, at most.
+    /// Bytes between the end of a segment and that of one that overtook it, at most.
     pub(crate) fn overtaken_by(&self) -> Bytes {
         Bytes(u64::from(self.overtaken_by))
     }
@@ -252,7 +252,7 @@ mod tests {
         Circumstances { in_recovery: false, segments_sacked, srtt: Some(MS(100)) }
     }
 
-    fn repairing() -> Circumstances {
+    fn in_recovery() -> Circumstances {
         Circumstances { in_recovery: true, ..calm(0) }
     }
 
@@ -329,7 +329,7 @@ mod tests {
         let rack = of_40_ms();
         assert_eq!(rack.reordering_window(&calm(2)), MS(10));
         assert_eq!(rack.reordering_window(&calm(3)), Span::ZERO);
-        assert_eq!(rack.reordering_window(&repairing()), Span::ZERO);
+        assert_eq!(rack.reordering_window(&in_recovery()), Span::ZERO);
     }
 
     #[test]
@@ -338,7 +338,7 @@ mod tests {
         acked(&mut rack, 45, delivery(2, 300, Transmission::Only));
         acked(&mut rack, 46, delivery(1, 200, Transmission::Only));
         assert_eq!(rack.reordering_window(&calm(30)), MS(10));
-        assert_eq!(rack.reordering_window(&repairing()), MS(10));
+        assert_eq!(rack.reordering_window(&in_recovery()), MS(10));
     }
 
     #[test]

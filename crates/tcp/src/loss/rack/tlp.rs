@@ -51,10 +51,10 @@ pub(crate) enum Report {
 pub(crate) enum ProbeOutcome {
     /// Nothing yet, or there is no probe.
     Open,
-    /// Nothing was lost that only the probe repaired.
+    /// Nothing was lost that only the probe made good.
     NoLoss,
-    /// The probe repaired a loss, which congestion control has to hear of.
-    RepairedLoss,
+    /// The probe made a loss good, which congestion control has to hear of.
+    MadeGood,
 }
 
 /// The probe's variables (§5.4).
@@ -132,7 +132,7 @@ impl Tlp {
                 ProbeOutcome::NoLoss
             }
             // It advances beyond the probe and no DSACK came for it: one of the two was lost.
-            _ if ack.ack.after(end) => ProbeOutcome::RepairedLoss,
+            _ if ack.ack.after(end) => ProbeOutcome::MadeGood,
             (ProbeKind::Retransmission, Report::PlainDuplicate) => ProbeOutcome::NoLoss,
             (ProbeKind::Retransmission, Report::Other) => return ProbeOutcome::Open,
         };
@@ -202,7 +202,7 @@ mod tests {
 
     /// §7.4.1's three cases and the acknowledgment that leaves it open.
     #[test]
-    fn a_loss_repaired_by_the_probe_is_told_from_a_probe_in_vain() {
+    fn a_loss_made_good_by_the_probe_is_told_from_a_probe_in_vain() {
         let probed = || {
             let mut tlp = tlp();
             tlp.on_probe_sent(Seq(1000), ProbeKind::Retransmission);
@@ -213,15 +213,15 @@ mod tests {
         assert_eq!(ack(&mut twice, 1000, Report::ProbeTwice), ProbeOutcome::NoLoss);
         let mut plain = probed();
         assert_eq!(ack(&mut plain, 1000, Report::PlainDuplicate), ProbeOutcome::NoLoss);
-        let mut repaired = probed();
-        assert_eq!(ack(&mut repaired, 900, Report::Other), ProbeOutcome::Open);
-        assert_eq!(ack(&mut repaired, 1000, Report::Other), ProbeOutcome::Open);
-        assert_eq!(ack(&mut repaired, 2000, Report::Other), ProbeOutcome::RepairedLoss);
-        assert_eq!(ack(&mut repaired, 3000, Report::Other), ProbeOutcome::Open);
+        let mut made_good = probed();
+        assert_eq!(ack(&mut made_good, 900, Report::Other), ProbeOutcome::Open);
+        assert_eq!(ack(&mut made_good, 1000, Report::Other), ProbeOutcome::Open);
+        assert_eq!(ack(&mut made_good, 2000, Report::Other), ProbeOutcome::MadeGood);
+        assert_eq!(ack(&mut made_good, 3000, Report::Other), ProbeOutcome::Open);
     }
 
     #[test]
-    fn a_probe_of_new_data_repairs_nothing_by_itself() {
+    fn a_probe_of_new_data_makes_nothing_good_by_itself() {
         let mut tlp = tlp();
         tlp.on_probe_sent(Seq(1000), ProbeKind::New);
         assert_eq!(ack(&mut tlp, 2000, Report::Other), ProbeOutcome::NoLoss);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Ten segments of 100 octets from sequence number 0, sent a nanosecond apart.
+/// Ten segments of 100 bytes from sequence number 0, sent a nanosecond apart.
 fn ten() -> Scoreboard {
     let mut board = Scoreboard::default();
     for i in 0..10 {
@@ -65,7 +65,7 @@ fn blocks_outside_what_is_outstanding_are_ignored() {
 }
 
 #[test]
-fn a_cumulative_acknowledgment_counts_each_octet_once() {
+fn a_cumulative_acknowledgment_counts_each_byte_once() {
     let mut board = ten();
     sack(&mut board, &[(100, 500)]);
     let acked = board.acknowledge(Seq(600), |_| {});
@@ -104,7 +104,7 @@ fn after_a_timeout_all_but_sacked_segments_are_sent_again() {
     assert_eq!((count, board.pipe()), (9, Bytes(900)));
 }
 
-/// RFC 6675 §4 IsLost: three sequences are enough, however few octets they are.
+/// RFC 6675 §4 IsLost: three sequences are enough, however few bytes they are.
 #[test]
 fn three_discontiguous_sequences_make_a_hole_lost_however_small() {
     let lost = |ranges: &[(u32, u32)]| {
@@ -140,7 +140,7 @@ fn sequences_are_counted_as_they_grow_join_and_are_acknowledged() {
     assert_eq!((board.sacked_sequences(), board.sacked()), (0, Bytes::ZERO));
 }
 
-/// SetPipe: what was sent again without being lost counts twice, until it turns out to be lost,
+/// SetPipe: what was retransmitted without being lost counts twice, until it turns out to be lost,
 /// arrives, or is acknowledged.
 #[test]
 fn a_last_resort_counts_twice() {

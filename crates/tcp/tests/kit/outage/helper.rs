@@ -1,4 +1,4 @@
-//! The middle box: sees both directions, caches what is not acknowledged, and helps as it is told
+//! The middlebox: sees both directions, caches what is not acknowledged, and helps as it is told
 //! to. The same as `Box` in `scripts/linux-outage.py`, rule by rule.
 
 use ackord_units::{Seq, Span, Time};

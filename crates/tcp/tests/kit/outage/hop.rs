@@ -49,8 +49,8 @@ impl Hop {
         if self.leaving.len() > queue {
             return None;
         }
-        let octets = IP_HEADER + u64::from(segment.header_len() + segment.payload_len);
-        let takes = Span::from_nanos(octets * 8 * 1_000_000_000 / bits_per_sec);
+        let bytes = IP_HEADER + u64::from(segment.header_len() + segment.payload_len);
+        let takes = Span::from_nanos(bytes * 8 * 1_000_000_000 / bits_per_sec);
         let gone = self.leaving.back().map_or(now, |at| now.max(*at)) + takes;
         self.leaving.push_back(gone);
         let arrives = gone + DELAY;

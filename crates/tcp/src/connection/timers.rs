@@ -1,4 +1,4 @@
-//! The timers that hardly ever strike: the end of TIME-WAIT, of a FIN-WAIT-2 that nobody waits for
+//! The timers that hardly ever expire: the end of TIME-WAIT, of a FIN-WAIT-2 that nobody waits for
 //! any more, and keepalive.
 //!
 //! They share one slot in [`Connection::deadline`](super::Connection::deadline), so that asking
@@ -8,7 +8,7 @@ use crate::sender::earlier;
 use ackord_units::Time;
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SlowTimers {
+pub(super) struct ConnectionTimers {
     /// When the state ends by itself.
     state_ends_at: Option<Time>,
     /// When a silent peer is to be looked at.
@@ -17,7 +17,7 @@ pub(super) struct SlowTimers {
     next: Option<Time>,
 }
 
-impl SlowTimers {
+impl ConnectionTimers {
     #[inline]
     pub(super) fn next(&self) -> Option<Time> {
         self.next
@@ -40,12 +40,12 @@ impl SlowTimers {
         self.next = earlier(at, self.keepalive_at);
     }
 
-    pub(super) fn look_at_peer(&mut self, at: Option<Time>) {
+    pub(super) fn arm_keepalive(&mut self, at: Option<Time>) {
         self.keepalive_at = at;
         self.next = earlier(self.state_ends_at, at);
     }
 
     pub(super) fn stop(&mut self) {
-        *self = SlowTimers::default();
+        *self = ConnectionTimers::default();
     }
 }
