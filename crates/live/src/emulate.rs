@@ -11,7 +11,7 @@
 //! | `emulate/run.rs`, `options.rs` | [`emulate`]: one run, from its namespaces to its report |
 //! | `emulate/hosts.rs`, `servers.rs`, `observe.rs` | kernel hosts: their namespaces, what is seen of them |
 //! | `emulate/router.rs` | [`KernelRouter`]: the path cut at a router that is a stock kernel |
-//! | `emulate/emulator.rs` | [`Emulator`](emulator::Emulator): the loop |
+//! | `emulate/emulator.rs`, `emulator/passing.rs` | [`Emulator`](emulator::Emulator): the loop; packets in and out |
 //! | `emulate/device.rs` | [`Device`]: what stands at a foreign host's node |
 //! | `emulate/timeline.rs` | real time, and for tests one that jumps |
 //! | `emulate/classify.rs`, `directory.rs` | which packet is whose |

@@ -131,6 +131,8 @@ pub(crate) struct Host {
     waiting: BTreeSet<usize>,
 }
 
+/// Bytes of a TCP header without options.
+const TCP_HEADER: u64 = 20;
 /// As many connections as are held at once, without those in TIME-WAIT; more are refused with a
 /// reset.
 const MOST_CONNECTIONS: usize = 4096;
@@ -146,11 +148,7 @@ impl Recipe {
     /// The configuration of a connection over this version of IP.
     fn config(&self, ip: IpVersion) -> Config {
         // RFC 6691 §2: the MTU less the headers without options.
-        let headers = match ip {
-            IpVersion::V4 => 40,
-            IpVersion::V6 => 60,
-        };
-        let most = Bytes(u64::from(self.mtu) - headers);
+        let most = Bytes(u64::from(self.mtu) - u64::from(ip.header_len()) - TCP_HEADER);
         Config { mss: self.config.mss.min(most), ip, ..self.config.clone() }
     }
 }

@@ -16,7 +16,8 @@
 //! | `interop.rs`, `interop/` | [`interop`]: the same cases between our TCP and the kernel's |
 //! | `shell.rs`, `shell/` | a command, or a shell, behind an emulated link |
 //! | `addresses.rs` | the two hosts' addresses |
-//! | `session.rs` | what they have in common: options, namespace, report |
+//! | `options.rs` | what they are given and give back: [`LiveOptions`], [`LiveReport`] |
+//! | `session.rs` | what they have in common: an emulation between our host and a namespace |
 //! | `host.rs`, `host/` | our host: connections, echo |
 //! | `relay.rs`, `relay/` | a gateway to the caller's network over plain sockets |
 //! | `guest.rs`, `guest/` | a host on a kernel of its own in simulated time: what runs inside |
@@ -54,6 +55,7 @@ mod interop;
 mod lateness;
 mod meter;
 mod observed;
+mod options;
 mod relay;
 mod scripted;
 mod serve;
@@ -90,15 +92,15 @@ pub use meter::{
     MeterView, MeteredLink,
 };
 pub use observed::ObservedEnd;
+pub use options::{
+    CommandOutcome, DeviceCounts, KernelCongestion, LiveOptions, LiveReport, Notice,
+};
 pub use relay::RelayReport;
 pub use scripted::{
     Difference, Expected, KernelUnderScripts, SLACK, ScriptVerdict, ScriptsTally, kernel_page,
     play_on_kernel,
 };
 pub use serve::{ServeOptions, serve};
-pub use session::{
-    CommandOutcome, DeviceCounts, KernelCongestion, LiveOptions, LiveReport, Notice,
-};
 pub use settings::{SettingOutcome, SettingTold, SettingsConflict};
 pub use shell::{
     Block, FarEnd, LinkError, LinkOptions, Outside, OutsideCounts, Queueing, ShellBegins, ShellEnd,

@@ -3,7 +3,8 @@
 use crate::error::LiveError;
 use crate::host::{Listener, Service};
 use crate::http::{FileStore, ServerConnection};
-use crate::session::{LiveOptions, LiveReport, Session};
+use crate::options::{LiveOptions, LiveReport};
+use crate::session::Session;
 use ackord_units::{Span, Time};
 use ackord_wire::Side;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What serving and fetching have in common: options, the namespace around a driver, the report.
+//! What `serve`, `fetch` and `interop` have in common: an emulation between our host and a namespace.
 
 use crate::addresses::{Addresses, KERNEL, OURS};
 use crate::capture::{CaptureFile, CapturedDevice};
@@ -8,21 +8,20 @@ use crate::emulate::{
 };
 use crate::error::LiveError;
 use crate::host::{ConnectionReport, Host, HostDevice, HostEnd, Listener, Recipe, Service};
-use crate::lateness::Lateness;
-use crate::watch::{EventCounts, Observer, Watch};
-use ackord_path::DropCounts;
-use ackord_scenario::{Flow, Scenario, Start, Transport};
-use ackord_sys::{
-    CommandEnd, CommandInside, Inside, Namespace, RouteSettings, Scheduling, StopHandle,
-    TerminalUse, Urgency, sharpen_timers,
+use crate::options::{
+    CommandOutcome, DeviceCounts, KernelCongestion, LiveOptions, LiveReport, Notice,
 };
-use ackord_units::{Knobs, Span, Time};
+use crate::watch::Watch;
+use ackord_scenario::Start;
+use ackord_sys::{
+    CommandInside, Inside, Namespace, RouteSettings, TerminalUse, Urgency, sharpen_timers,
+};
+use ackord_units::{Knobs, Time};
 use ackord_wire::{Endpoints, NodeId, Side};
 use std::cell::{Ref, RefCell};
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 /// Bytes of IP packet that fit through the device.
@@ -30,108 +29,6 @@ const MTU: u16 = 1500;
 /// What the kernel reaches over the device.
 const NETWORK_V4: (IpAddr, u8) = (IpAddr::V4(Ipv4Addr::new(10, 77, 0, 0)), 24);
 const NETWORK_V6: (IpAddr, u8) = (IpAddr::V6(Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 0)), 64);
-
-/// What every live run needs to know.
-pub struct LiveOptions {
-    /// The path: its first flow says where the two ends are and what our endpoint is made of.
-    /// What its flows carry, and when, does not count.
-    pub scenario: Scenario,
-    /// What the path's random streams derive from.
-    pub seed: u64,
-    /// The folder for captures of both ends of the path, `ours.pcapng` and `kernel.pcapng`; it is
-    /// made if it is missing.
-    pub capture: Option<PathBuf>,
-    /// How late 99 % of the packets may be for the run to be trusted.
-    pub lateness_budget: Span,
-    /// Ends the run from elsewhere.
-    pub stop: StopHandle,
-    /// Told what happens while the run goes on.
-    pub notify: Box<dyn FnMut(&Notice)>,
-    /// Told every event of our endpoints and of the path.
-    pub observe: Option<Observer>,
-}
-
-/// Something a user may want to read while a run goes on.
-#[derive(Clone, Debug)]
-pub enum Notice {
-    /// The namespace is there and our host answers.
-    Ready {
-        /// Our host's addresses.
-        addresses: Addresses,
-        /// The command line that enters the namespace.
-        enter: String,
-        /// When the run began, since 1970 by the system's clock: captures count from there.
-        began_at: Time,
-    },
-    /// A connection was closed.
-    ConnectionClosed(ConnectionReport),
-}
-
-/// How the command inside ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CommandOutcome {
-    /// With this exit code.
-    Exited(i32),
-    /// Killed by the signal of this name.
-    Killed(&'static str),
-    /// It was still running when the run ended, and was killed then.
-    StillRunning,
-}
-
-/// Which congestion control the stock kernel's end uses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KernelCongestion {
-    /// The one that the scenario names for its end.
-    AsAsked(String),
-    /// Its own default, since it does not let a namespace choose the one named.
-    Default {
-        /// What the scenario names.
-        asked: String,
-        /// What the kernel uses instead.
-        uses: String,
-    },
-}
-
-/// What happened in a live run.
-#[derive(Clone, Debug)]
-pub struct LiveReport {
-    /// How long the run took.
-    pub took: Span,
-    /// How late the driver was; look at [`Lateness::trust`] before believing any delay.
-    pub lateness: Lateness,
-    /// How the driver was scheduled, which explains much of its lateness.
-    pub scheduling: Scheduling,
-    /// How the kernel's end controls congestion.
-    pub kernel_congestion: KernelCongestion,
-    /// Every connection of our host, in order of their ends, those still open last.
-    pub connections: Vec<ConnectionReport>,
-    /// What happened at the device.
-    pub device: DeviceCounts,
-    /// What happened at our endpoints.
-    pub events: EventCounts,
-    /// Packets that died on the path, by reason.
-    pub drops: DropCounts,
-    /// The command inside, if there was one.
-    pub command: Option<CommandOutcome>,
-}
-
-/// What happened to packets at the TUN device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DeviceCounts {
-    /// Read from the kernel and put on the path.
-    pub from_kernel: u64,
-    /// Handed to the kernel at the end of the path.
-    pub to_kernel: u64,
-    /// Read, but not for our host.
-    pub ignored: u64,
-    /// Read, but malformed or with a wrong checksum.
-    pub malformed: u64,
-    /// The kernel did not take them.
-    pub refused: u64,
-    /// Came to their end of the path after a packet that had entered it later: reordered, as
-    /// RFC 4737 §4.1 has it.
-    pub overtaken: u64,
-}
 
 /// An emulation between our host and a namespace.
 pub(crate) struct Session {
@@ -149,36 +46,6 @@ pub(crate) struct Session {
     connections: Vec<ConnectionReport>,
     urgency: Urgency,
     kernel_congestion: KernelCongestion,
-}
-
-impl LiveOptions {
-    /// A run over the path of `scenario`, with its seed and without a capture.
-    ///
-    /// # Errors
-    /// If the system has no file descriptor left.
-    pub fn new(scenario: Scenario) -> std::io::Result<LiveOptions> {
-        Ok(LiveOptions {
-            seed: scenario.seed,
-            scenario,
-            capture: None,
-            lateness_budget: Span::from_millis(1),
-            stop: StopHandle::new()?,
-            notify: Box::new(|_| {}),
-            observe: None,
-        })
-    }
-
-    fn flow(&self) -> Result<&Flow, LiveError> {
-        let datagrams = |flow: &&Flow| flow.transport() == Transport::Udp;
-        if let Some(flow) = self.scenario.flows.iter().find(datagrams) {
-            let (flow, traffic) = (flow.name.clone(), flow.traffic.mechanism().name);
-            return Err(LiveError::Datagrams { flow, traffic });
-        }
-        if let Some(proxy) = self.scenario.proxies.iter().find(|proxy| proxy.choice.is_some()) {
-            return Err(LiveError::MiddleBox { proxy: proxy.name.clone() });
-        }
-        self.scenario.flows.first().ok_or(LiveError::NoFlow)
-    }
 }
 
 /// A capture that a device fills.
@@ -301,14 +168,7 @@ impl Session {
 
     fn hear_namespace(&mut self) -> Result<(), LiveError> {
         if let Some((_, end)) = self.namespace.command_end() {
-            self.outcome = Some(match end {
-                CommandEnd::Exited(code) => CommandOutcome::Exited(code),
-                CommandEnd::Killed(signal) => CommandOutcome::Killed(signal.as_str()),
-                CommandEnd::NotStarted(errno) => {
-                    let command = self.command.join(" ");
-                    return Err(LiveError::CommandNotStarted { command, errno });
-                }
-            });
+            self.outcome = Some(CommandOutcome::of(end, &self.command)?);
         }
         if self.namespace.is_gone() && !self.has_command() {
             return Err(LiveError::NamespaceGone { whose: "the namespace".to_owned() });
@@ -425,17 +285,6 @@ fn emulator(
     Ok(emulator)
 }
 
-impl fmt::Debug for LiveOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LiveOptions")
-            .field("scenario", &self.scenario.name)
-            .field("seed", &self.seed)
-            .field("capture", &self.capture)
-            .field("lateness_budget", &self.lateness_budget)
-            .finish_non_exhaustive()
-    }
-}
-
 /// What a route is called when it is refused.
 fn route_to((network, prefix_len): (IpAddr, u8)) -> String {
     format!("route {network}/{prefix_len}")
@@ -445,24 +294,4 @@ fn route_to((network, prefix_len): (IpAddr, u8)) -> String {
 fn inherited_congestion() -> String {
     std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control")
         .map_or_else(|_| "its default".to_owned(), |name| name.trim().to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ackord_scenario::{Override, ScenarioFile};
-
-    #[test]
-    fn a_middle_box_is_refused_by_name_and_an_empty_place_for_one_is_not() {
-        let options = |change: &str| {
-            let file = ScenarioFile::from_library("fading-access-point").expect("in the library");
-            let change: Override = change.parse().expect("a change");
-            let scenario = file.with_overrides(vec![change]).check().expect("sound");
-            LiveOptions::new(scenario).expect("a file descriptor")
-        };
-        let refused = options("proxies.base.proxy=snoop").flow().map(|_| ()).expect_err("a box");
-        assert!(matches!(&refused, LiveError::MiddleBox { proxy } if proxy == "base"));
-        assert_eq!(refused.exit_code(), 2);
-        assert!(options("proxies.base.proxy=none").flow().is_ok());
-    }
 }

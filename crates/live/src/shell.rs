@@ -70,7 +70,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use surroundings::{DEVICE, Surroundings};
+use surroundings::Surroundings;
 
 /// What a shell is.
 #[derive(Debug)]
@@ -301,7 +301,6 @@ fn inside(options: &ShellOptions, block: Block) -> Inside {
     };
     let (stdout, stderr) = (options.output.clone(), options.output.clone());
     Inside {
-        device: DEVICE.to_owned(),
         mtu: MTU,
         sysctls: forwards.map(|name| (name.to_owned(), "1".to_owned())).to_vec(),
         route: Some(RouteSettings::default()),

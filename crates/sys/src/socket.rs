@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "ioctl and the raw socket options have no safe wrapper in nix")]
 
 use nix::errno::Errno;
-use nix::sys::socket::{self, SockFlag, SockaddrIn, SockaddrIn6, SockaddrStorage, accept4};
+use nix::sys::socket::{self, SockFlag, SockaddrStorage, accept4};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
@@ -143,10 +143,7 @@ pub fn packet_socket(device: i32, protocol: u16) -> Result<OwnedFd, Errno> {
 /// # Errors
 /// What bind(2) says.
 pub fn bind(socket: BorrowedFd<'_>, local: SocketAddr) -> Result<(), Errno> {
-    match local {
-        SocketAddr::V4(local) => socket::bind(socket.as_raw_fd(), &SockaddrIn::from(local)),
-        SocketAddr::V6(local) => socket::bind(socket.as_raw_fd(), &SockaddrIn6::from(local)),
-    }
+    socket::bind(socket.as_raw_fd(), &SockaddrStorage::from(local))
 }
 
 /// Opens a connection, or says where datagrams go.
@@ -154,10 +151,7 @@ pub fn bind(socket: BorrowedFd<'_>, local: SocketAddr) -> Result<(), Errno> {
 /// # Errors
 /// What connect(2) says; EINPROGRESS where it goes on by itself.
 pub fn connect(socket: BorrowedFd<'_>, remote: SocketAddr) -> Result<(), Errno> {
-    match remote {
-        SocketAddr::V4(remote) => socket::connect(socket.as_raw_fd(), &SockaddrIn::from(remote)),
-        SocketAddr::V6(remote) => socket::connect(socket.as_raw_fd(), &SockaddrIn6::from(remote)),
-    }
+    socket::connect(socket.as_raw_fd(), &SockaddrStorage::from(remote))
 }
 
 /// The other end of a connection.

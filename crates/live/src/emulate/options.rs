@@ -6,7 +6,7 @@ use crate::error::LiveError;
 use crate::interop::KernelCounters;
 use crate::lateness::Lateness;
 use crate::meter::MeterFeed;
-use crate::session::CommandOutcome;
+use crate::options::CommandOutcome;
 use crate::settings::SettingTold;
 use crate::tcp_info::TcpInfo;
 use ackord_events::EndpointId;

@@ -13,7 +13,7 @@ use crate::apps::{AppNews, Call};
 use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::meter::MeterFill;
-use crate::session::CommandOutcome;
+use crate::options::CommandOutcome;
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_scenario::Transport;
 use ackord_sys::{CommandEnd, Scheduling, Urgency, sharpen_timers};
@@ -173,14 +173,7 @@ impl<T: Timeline, H: Hosts> Run<T, H> {
     }
 
     fn command_ended(&mut self, number: usize, end: CommandEnd) -> Result<(), LiveError> {
-        let outcome = match end {
-            CommandEnd::Exited(code) => CommandOutcome::Exited(code),
-            CommandEnd::Killed(signal) => CommandOutcome::Killed(signal.as_str()),
-            CommandEnd::NotStarted(errno) => {
-                let command = self.options.commands[number].argv.join(" ");
-                return Err(LiveError::CommandNotStarted { command, errno });
-            }
-        };
+        let outcome = CommandOutcome::of(end, &self.options.commands[number].argv)?;
         self.outcomes[number] = outcome.clone();
         (self.options.notify)(&EmulationNotice::CommandEnded { command: number, outcome });
         let command = &self.options.commands[number];

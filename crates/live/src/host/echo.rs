@@ -2,8 +2,8 @@
 
 use ackord_wire::{IpDecoded, decode_ip};
 use etherparse::checksum::Sum16BitWords;
-use etherparse::{Icmpv4Slice, Icmpv4Type, Icmpv6Slice, Icmpv6Type, PacketBuilder};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use etherparse::{IcmpEchoHeader, Icmpv4Slice, Icmpv4Type, Icmpv6Slice, Icmpv6Type, PacketBuilder};
+use std::net::IpAddr;
 
 /// Number of ICMP as an IP protocol.
 const PROTOCOL_ICMP: u8 = 1;
@@ -17,35 +17,20 @@ pub(crate) fn reply(request: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let IpDecoded { src, dst, protocol, payload, .. } = decode_ip(request).ok()?;
     let message = &request[payload];
     match (src, dst, protocol) {
-        (IpAddr::V4(src), IpAddr::V4(dst), PROTOCOL_ICMP) => reply_v4((dst, src), message, out),
-        (IpAddr::V6(src), IpAddr::V6(dst), PROTOCOL_ICMPV6) => reply_v6((dst, src), message, out),
+        (IpAddr::V4(_), IpAddr::V4(_), PROTOCOL_ICMP) => {
+            let icmp = Icmpv4Slice::from_slice(message).ok()?;
+            let Icmpv4Type::EchoRequest(echo) = icmp.icmp_type() else { return None };
+            let sound = Sum16BitWords::new().add_slice(message).ones_complement() == 0;
+            sound.then(|| write_reply((dst, src), echo, icmp.payload(), out))?
+        }
+        (IpAddr::V6(from), IpAddr::V6(to), PROTOCOL_ICMPV6) => {
+            let icmp = Icmpv6Slice::from_slice(message).ok()?;
+            let Icmpv6Type::EchoRequest(echo) = icmp.icmp_type() else { return None };
+            let sound = icmp.is_checksum_valid(from.octets(), to.octets());
+            sound.then(|| write_reply((dst, src), echo, icmp.payload(), out))?
+        }
         _ => None,
     }
-}
-
-fn reply_v4((from, to): (Ipv4Addr, Ipv4Addr), message: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    let icmp = Icmpv4Slice::from_slice(message).ok()?;
-    let Icmpv4Type::EchoRequest(echo) = icmp.icmp_type() else { return None };
-    if Sum16BitWords::new().add_slice(message).ones_complement() != 0 {
-        return None;
-    }
-    PacketBuilder::ipv4(from.octets(), to.octets(), TTL)
-        .icmpv4_echo_reply(echo.id, echo.seq)
-        .write(out, icmp.payload())
-        .ok()
-}
-
-fn reply_v6((from, to): (Ipv6Addr, Ipv6Addr), message: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    let icmp = Icmpv6Slice::from_slice(message).ok()?;
-    let Icmpv6Type::EchoRequest(echo) = icmp.icmp_type() else { return None };
-    // The request went the other way; the sum over both addresses is the same.
-    if !icmp.is_checksum_valid(from.octets(), to.octets()) {
-        return None;
-    }
-    PacketBuilder::ipv6(from.octets(), to.octets(), TTL)
-        .icmpv6_echo_reply(echo.id, echo.seq)
-        .write(out, icmp.payload())
-        .ok()
 }
 
 /// Appends the packet that brings an echo reply, as a ping socket has received it, to whoever asked
@@ -57,27 +42,33 @@ pub(crate) fn reply_of(
     out: &mut Vec<u8>,
 ) -> Option<()> {
     let [kind, _, _, _, _, _, high, low, payload @ ..] = message else { return None };
-    let seq = u16::from_be_bytes([*high, *low]);
-    match (from, to, *kind) {
-        (IpAddr::V4(from), IpAddr::V4(to), 0) => {
-            PacketBuilder::ipv4(from.octets(), to.octets(), TTL)
-                .icmpv4_echo_reply(id, seq)
-                .write(out, payload)
-                .ok()
-        }
-        (IpAddr::V6(from), IpAddr::V6(to), 129) => {
-            PacketBuilder::ipv6(from.octets(), to.octets(), TTL)
-                .icmpv6_echo_reply(id, seq)
-                .write(out, payload)
-                .ok()
-        }
-        _ => None,
-    }
+    let echo = IcmpEchoHeader { id, seq: u16::from_be_bytes([*high, *low]) };
+    let expected = if from.is_ipv4() { 0 } else { 129 };
+    (*kind == expected).then(|| write_reply((from, to), echo, payload, out))?
+}
+
+fn write_reply(
+    (from, to): (IpAddr, IpAddr),
+    IcmpEchoHeader { id, seq }: IcmpEchoHeader,
+    payload: &[u8],
+    out: &mut Vec<u8>,
+) -> Option<()> {
+    let written = match (from, to) {
+        (IpAddr::V4(from), IpAddr::V4(to)) => PacketBuilder::ipv4(from.octets(), to.octets(), TTL)
+            .icmpv4_echo_reply(id, seq)
+            .write(out, payload),
+        (IpAddr::V6(from), IpAddr::V6(to)) => PacketBuilder::ipv6(from.octets(), to.octets(), TTL)
+            .icmpv6_echo_reply(id, seq)
+            .write(out, payload),
+        _ => return None,
+    };
+    written.ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::Ipv6Addr;
 
     fn addresses(ip: &IpDecoded) -> (String, String) {
         (ip.src.to_string(), ip.dst.to_string())

@@ -1,12 +1,11 @@
 //! The sockets of the outside, and waiting for them.
 
+use ackord_sys::socket::connect;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::socket::{
-    AddressFamily, SockFlag, SockProtocol, SockType, SockaddrIn, SockaddrIn6, connect, socket,
-};
+use nix::sys::socket::{AddressFamily, SockFlag, SockProtocol, SockType, socket};
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Opens sockets towards the world; all of them do not block.
 pub(crate) trait OutsideSockets: std::fmt::Debug {
@@ -25,7 +24,7 @@ pub(super) struct RealSockets;
 impl OutsideSockets for RealSockets {
     fn stream(&mut self, to: SocketAddr) -> Result<TcpStream, Errno> {
         let socket = opened(to.ip(), SockType::Stream, None)?;
-        match connect_to(&socket, to) {
+        match connect(socket.as_fd(), to) {
             Ok(()) | Err(Errno::EINPROGRESS) => {}
             Err(errno) => return Err(errno),
         }
@@ -51,15 +50,8 @@ fn opened(to: IpAddr, kind: SockType, protocol: Option<SockProtocol>) -> Result<
 }
 
 fn connected(socket: OwnedFd, to: SocketAddr) -> Result<OwnedFd, Errno> {
-    connect_to(&socket, to)?;
+    connect(socket.as_fd(), to)?;
     Ok(socket)
-}
-
-fn connect_to(socket: &OwnedFd, to: SocketAddr) -> Result<(), Errno> {
-    match to {
-        SocketAddr::V4(to) => connect(socket.as_raw_fd(), &SockaddrIn::from(to)),
-        SocketAddr::V6(to) => connect(socket.as_raw_fd(), &SockaddrIn6::from(to)),
-    }
 }
 
 /// What the system said.

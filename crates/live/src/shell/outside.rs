@@ -14,7 +14,7 @@
 
 use super::{Block, Surroundings};
 use crate::addresses::Addresses;
-use crate::emulate::Device;
+use crate::emulate::{Device, TunDevice};
 use crate::relay::{Relay, RelayOptions, RelayReport};
 use ackord_sys::{TunHere, TunMade, make_here};
 use ackord_units::{Span, Time};
@@ -22,7 +22,7 @@ use ackord_wire::FlowId;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use std::cell::Cell;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
@@ -79,7 +79,7 @@ pub(super) type SharedCounts = Rc<Cell<OutsideCounts>>;
 #[derive(Debug)]
 pub(super) struct OutsideDevice {
     block: Block,
-    device: Option<TunMade>,
+    device: Option<TunDevice>,
     /// The device takes IPv6 too.
     device_v6: bool,
     /// Absent where the device takes everything.
@@ -146,7 +146,7 @@ impl OutsideDevice {
         let device = OutsideDevice {
             block,
             device_v6: device.as_ref().is_some_and(has_v6),
-            device,
+            device: device.map(|made| TunDevice::new(made.file, MTU)),
             relay,
             stands_for_names: name_server.is_some(),
             local: Local { addresses: surroundings.addresses().collect(), read_at: Time::ZERO },
@@ -189,18 +189,6 @@ impl OutsideDevice {
         }
     }
 
-    fn read_device(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        let Some(device) = &mut self.device else { return Ok(None) };
-        loop {
-            match device.file.read(buffer) {
-                Ok(len) => return Ok(Some(len)),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
     fn read_relay(&mut self, now: Time, buffer: &mut [u8]) -> Option<usize> {
         let relay = self.relay.as_mut()?;
         // A connection that always has another packet must not keep the others' timers and sockets
@@ -235,17 +223,20 @@ impl Device for OutsideDevice {
         {
             return Ok(Some(len));
         }
-        match self.read_device(buffer)? {
-            Some(len) => Ok(Some(len)),
-            None => Ok(self.read_relay(now, buffer)),
+        if let Some(device) = &mut self.device
+            && let Some(len) = device.read_packet(now, buffer)?
+        {
+            return Ok(Some(len));
         }
+        Ok(self.read_relay(now, buffer))
     }
 
-    fn write_packet(&mut self, now: Time, _flow: FlowId, bytes: &[u8]) -> io::Result<()> {
+    fn write_packet(&mut self, now: Time, flow: FlowId, bytes: &[u8]) -> io::Result<()> {
         match self.way_of(now, bytes) {
             Destination::Device => {
                 self.count(|counts| counts.to_device += 1);
-                self.device.as_mut().map_or(Ok(()), |device| device.file.write(bytes).map(drop))
+                let device = self.device.as_mut();
+                device.map_or(Ok(()), |device| device.write_packet(now, flow, bytes))
             }
             Destination::Gateway => {
                 if let Some(relay) = &mut self.relay {

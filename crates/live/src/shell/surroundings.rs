@@ -5,14 +5,12 @@
 //! which belongs to the network namespace, takes no file, and is gone with whoever has it.
 
 use super::{Block, ShellError};
+use ackord_sys::DEVICE;
 use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::SockaddrStorage;
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
-
-/// The device inside; its address says which block a shell within one belongs to.
-pub(super) const DEVICE: &str = "ackord0";
 
 /// Addresses and routes of the network that this process is in.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +48,7 @@ impl Surroundings {
         self.addresses.iter().map(|(_, address, _)| *address)
     }
 
-    /// The block of the shell whose inside this is.
+    /// The block of the shell whose inside this is: the address of its device says so.
     pub(super) fn parent(&self) -> Option<Block> {
         self.addresses.iter().find_map(|(device, address, bits)| match address {
             IpAddr::V4(address) if device == DEVICE => Block::of_inside(*address, *bits),

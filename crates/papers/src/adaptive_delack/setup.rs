@@ -93,8 +93,8 @@ impl Growth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_units::Knobs as _;
     use crate::plan::Setup;
+    use ackord_units::Knobs as _;
 
     #[test]
     fn every_file_is_sound_and_says_where_it_comes_from() {

@@ -236,8 +236,8 @@ impl Transfer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_units::Knobs as _;
     use crate::plan::Setup;
+    use ackord_units::Knobs as _;
 
     #[test]
     fn every_file_and_every_set_up_is_sound() {
