@@ -5,7 +5,8 @@
 //! prints nanoseconds per step; decision 0050 keeps the figures.
 #![allow(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
-use ackord_path::{Schedule, Stream};
+use ackord_path::Schedule;
+use ackord_units::RandomStream;
 use ackord_units::{Span, Time};
 use std::hint::black_box;
 use std::time::Instant;
@@ -99,7 +100,7 @@ impl Candidate for Search {
 
 /// Nanoseconds per step, and a checksum that every candidate must share.
 fn measure<C: Candidate>(ids: usize) -> (f64, u64) {
-    let mut stream = Stream::for_element(1, "bench");
+    let mut stream = RandomStream::for_element(1, "bench");
     let mut span = move || stream.uniform(Span::from_nanos(1), Span::from_millis(2)).as_nanos();
     let spans: Vec<u64> = (0..4096).map(|_| span()).collect();
     let mut candidate = C::with(ids);

@@ -13,7 +13,6 @@
 //! | `packets.rs` | [`Packets`]: where the packets under way are kept |
 //! | `schedule.rs` | [`Schedule`]: who is due next, over links here and endpoints in the simulator |
 //! | `trace.rs` | [`Trace`]: delivery opportunities, read and written |
-//! | `random.rs` | [`Stream`]: one stream of random numbers per element |
 //! | `registry/` | every queue, loss model and jitter with its knobs, and how a choice becomes one |
 //!
 //! Every driver does the same: [`Graph::handle_packet`] when an endpoint sends,
@@ -30,7 +29,6 @@ mod packets;
 mod processing;
 pub mod proxy;
 mod queue;
-mod random;
 pub mod registry;
 mod routes;
 mod schedule;
@@ -55,6 +53,5 @@ pub use queue::{
     QueueDiscipline, QueueLength, Red, RedConfig, Sfq, SfqConfig, SfqTurn, Spacing, Threshold,
     TripSource, Weights,
 };
-pub use random::Stream;
 pub use schedule::Schedule;
 pub use trace::{Instant, OPPORTUNITY, Trace, TraceError};

@@ -7,7 +7,7 @@
 //! Not modelled: hosts that are busy, so that one packet's time adds to the next one's. Who could
 //! notice: studies of slow hosts; here a host holds packets up, but never limits their rate.
 
-use crate::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Span, Time};
 use ackord_wire::Packet;
 use std::collections::VecDeque;
@@ -16,14 +16,14 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub struct Processing {
     up_to: Span,
-    stream: Stream,
+    stream: RandomStream,
     /// In the order in which they leave, which is that in which they came.
     held: VecDeque<(Time, Packet)>,
 }
 
 impl Processing {
     /// Each packet takes a time from zero up to and including this, drawn from `stream`.
-    pub fn new(up_to: Span, stream: Stream) -> Processing {
+    pub fn new(up_to: Span, stream: RandomStream) -> Processing {
         Processing { up_to, stream, held: VecDeque::new() }
     }
 
@@ -67,7 +67,7 @@ mod tests {
     }
 
     fn up_to_a_millisecond() -> Processing {
-        Processing::new(Span::from_millis(1), Stream::for_element(1, "hosts/a/processing"))
+        Processing::new(Span::from_millis(1), RandomStream::for_element(1, "hosts/a/processing"))
     }
 
     #[test]

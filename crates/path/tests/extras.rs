@@ -4,8 +4,9 @@ use crate::common::{at_us, builder_with, deliver_all, drop_tail, link, one_link,
 use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{
     CaughtBy, Changes, Corruption, Duplication, ErrorRate, GilbertConfig, Graph, LinkConfig,
-    LossModel, Outage, OutageEffect, Pace, RateSteps, RateStepsConfig, Stream, Windows,
+    LossModel, Outage, OutageEffect, Pace, RateSteps, RateStepsConfig, Windows,
 };
+use ackord_units::RandomStream;
 use ackord_units::{Rate, Ratio, Span, Time};
 use ackord_wire::NodeId;
 
@@ -13,8 +14,8 @@ fn ratio(value: f64) -> Ratio {
     Ratio::new(value).expect("a share")
 }
 
-fn stream(of: &str) -> Stream {
-    Stream::for_element(1, &format!("links/a/{of}"))
+fn stream(of: &str) -> RandomStream {
+    RandomStream::for_element(1, &format!("links/a/{of}"))
 }
 
 fn damage(share: f64, caught_by: CaughtBy) -> Option<Corruption> {

@@ -4,7 +4,8 @@
 
 use crate::common::{at_us, deliver_until, link, one_link, packet};
 use ackord_events::{DropReason, NoSink};
-use ackord_path::{Changes, GilbertConfig, LinkConfig, LossModel, Stream};
+use ackord_path::{Changes, GilbertConfig, LinkConfig, LossModel};
+use ackord_units::RandomStream;
 use ackord_units::{Rate, Ratio, Span};
 
 fn ratio(value: f64) -> Ratio {
@@ -13,7 +14,7 @@ fn ratio(value: f64) -> Ratio {
 
 /// Which of so many packets are lost, one every `gap_us`.
 fn losses(config: GilbertConfig, seed: u64, packets: u64, gap_us: u64) -> Vec<bool> {
-    let stream = Stream::for_element(seed, "links/a/loss");
+    let stream = RandomStream::for_element(seed, "links/a/loss");
     let loss = Some(LossModel::gilbert(config, stream));
     let rate = Rate::from_mbits_per_sec(1_000);
     let (mut graph, id) = one_link(LinkConfig { loss, rate, ..link(0, 1) });

@@ -8,9 +8,10 @@ use ackord_path::{
     Graph, GraphError, Jitter, JitterConfig, Limit, LinkConfig, LossModel, MediumConfig, MediumId,
     Opportunities, Outage, OutageEffect, Pace, PacketOrder, PaperConfig, PaperDrop,
     PracticalConfig, PracticalDrop, Queue, RateSteps, RateStepsConfig, Redraw, Request, Role,
-    Shaper, Sojourn, SojournShape, Stream, Threshold, TokenBucket, Trace, TripSource, Weights,
-    WifiConfig, Windows,
+    Shaper, Sojourn, SojournShape, Threshold, TokenBucket, Trace, TripSource, Weights, WifiConfig,
+    Windows,
 };
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 use ackord_wire::{NodeId, Packet};
 use proptest::prelude::*;
@@ -180,14 +181,14 @@ fn jitter(link: usize, kind: u64, mean: Span) -> Option<Jitter> {
     };
     let (shape, deviation) = (DelayShape::Normal, Span::from_micros(400));
     let distribution = DelayDistribution { shape, mean, deviation, floor: Span::ZERO };
-    let stream = Stream::for_element(5, &format!("links/{link}/jitter"));
+    let stream = RandomStream::for_element(5, &format!("links/{link}/jitter"));
     Some(Jitter::new(JitterConfig { distribution, when, order }, stream))
 }
 
 /// Troubles on top of a link, each bit of `troubles` one of them. Media cannot be held and have a
 /// pace of their own.
 fn with_troubles(link: usize, troubles: u64, config: LinkConfig) -> LinkConfig {
-    let stream = |of: &str| Stream::for_element(5, &format!("links/{link}/{of}"));
+    let stream = |of: &str| RandomStream::for_element(5, &format!("links/{link}/{of}"));
     let share = |share| Ratio::new(share).unwrap();
     let has = |bit: u64| troubles >> bit & 1 == 1;
     let gilbert = GilbertConfig {
@@ -221,7 +222,7 @@ fn with_troubles(link: usize, troubles: u64, config: LinkConfig) -> LinkConfig {
 }
 
 /// Outages of a tenth of a millisecond.
-fn outage(effect: OutageEffect, stream: Stream) -> Outage {
+fn outage(effect: OutageEffect, stream: RandomStream) -> Outage {
     let sojourn = |micros| Sojourn {
         mean: Span::from_micros(micros),
         shape: SojournShape::Lognormal { variation: 1.0 },
@@ -231,7 +232,7 @@ fn outage(effect: OutageEffect, stream: Stream) -> Outage {
 }
 
 /// One of each, or none.
-fn pace(kind: u64, rate: Rate, stream: Stream) -> Option<Pace> {
+fn pace(kind: u64, rate: Rate, stream: RandomStream) -> Option<Pace> {
     let us = Span::from_micros;
     match kind {
         1 => Some(Pace::Steps(Box::new(RateSteps::new(RateStepsConfig {
@@ -269,7 +270,7 @@ impl World {
             frame_error: Ratio::new(0.2).unwrap(),
             retries: 2,
             aggregation: Some(Aggregation { frames: 4, bytes: Bytes(5_000) }),
-            stream: Stream::for_element(5, "links/air/medium"),
+            stream: RandomStream::for_element(5, "links/air/medium"),
             ..WifiConfig::default()
         })));
         for (n, &(from, to, rate, delay, kind, troubles)) in self.links.iter().enumerate() {
@@ -277,7 +278,7 @@ impl World {
                 continue;
             }
             let rate = Rate::from_bits_per_sec(rate);
-            let stream = Stream::for_element(5, &format!("links/{n}/loss"));
+            let stream = RandomStream::for_element(5, &format!("links/{n}/loss"));
             let config = LinkConfig {
                 rate,
                 delay: Span::from_micros(50 * delay),

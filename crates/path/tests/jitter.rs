@@ -4,8 +4,8 @@ use crate::common::{at_us, deliver_all, deliver_until, drop_tail, link, one_link
 use ackord_events::{LinkId, NoSink};
 use ackord_path::{
     DelayDistribution, DelayShape, Graph, Jitter, JitterConfig, LinkConfig, PacketOrder, Redraw,
-    Stream,
 };
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 
 const INTERVAL: Span = Span::from_millis(50);
@@ -26,7 +26,7 @@ fn config(mean: u64, deviation: u64) -> JitterConfig {
 
 /// A link of 3 Mbit/s: a packet of 1500 bytes takes 4 ms.
 fn jittery(config: JitterConfig, seed: u64) -> (Graph, LinkId) {
-    let jitter = Some(Jitter::new(config, Stream::for_element(seed, "links/hop/jitter")));
+    let jitter = Some(Jitter::new(config, RandomStream::for_element(seed, "links/hop/jitter")));
     let rate = Rate::from_mbits_per_sec(3);
     one_link(LinkConfig { rate, jitter, queue: drop_tail(1_000_000), ..link(0, 1) })
 }

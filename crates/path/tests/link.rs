@@ -2,7 +2,8 @@
 
 use crate::common::{at_us, deliver_all, deliver_until, drop_tail, link, one_link, packet};
 use ackord_events::{DropReason, Event, NoSink, Recorder, Sink, TapPoint};
-use ackord_path::{DropTail, ErrorRate, Limit, LinkConfig, LossModel, Queue, Stream, Tap};
+use ackord_path::{DropTail, ErrorRate, Limit, LinkConfig, LossModel, Queue, Tap};
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 
 #[test]
@@ -103,7 +104,7 @@ fn lossy(seed: u64, share: f64) -> LinkConfig {
     let per_packet = Ratio::new(share).expect("a share");
     let loss = Some(LossModel::random(
         ErrorRate::PerPacket(per_packet),
-        Stream::for_element(seed, "links/a/loss"),
+        RandomStream::for_element(seed, "links/a/loss"),
     ));
     LinkConfig { rate: Rate::from_mbits_per_sec(100), loss, queue: drop_tail(1), ..link(0, 1) }
 }
@@ -136,7 +137,7 @@ fn random_loss_stays_within_binomial_bounds() {
 fn long_packets_suffer_more_from_damaged_bytes_than_short_ones() {
     let per_byte = Ratio::new(1e-4).expect("a share");
     for ip_len in [40_u32, 1_500] {
-        let stream = Stream::for_element(5, "links/a/loss");
+        let stream = RandomStream::for_element(5, "links/a/loss");
         let loss = Some(LossModel::random(ErrorRate::PerByte(per_byte), stream));
         let rate = Rate::from_mbits_per_sec(100);
         let (mut graph, id) = one_link(LinkConfig { rate, loss, ..link(0, 1) });

@@ -5,9 +5,9 @@
 use crate::common::{at_us, builder_with, deliver_all, drop_tail, link, one_link, packet};
 use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{
-    GraphError, LinkConfig, MediumConfig, Outage, OutageEffect, Sojourn, SojournShape, Stream,
-    Windows,
+    GraphError, LinkConfig, MediumConfig, Outage, OutageEffect, Sojourn, SojournShape, Windows,
 };
+use ackord_units::RandomStream;
 use ackord_units::{Rate, Span, Time};
 use ackord_wire::{NodeId, Packet};
 
@@ -140,7 +140,7 @@ fn a_packet_that_finds_an_idle_link_held_waits_in_the_queue() {
 }
 
 /// A stream of outages with these mean times up and down.
-fn random(up: Span, down: Span, stream: Stream) -> Outage {
+fn random(up: Span, down: Span, stream: RandomStream) -> Outage {
     let sojourn = |mean| Sojourn { mean, shape: SojournShape::Exponential };
     let windows = Windows::Drawn { between: sojourn(up), length: sojourn(down), stream };
     Outage::new(windows, OutageEffect::Loses)
@@ -149,7 +149,7 @@ fn random(up: Span, down: Span, stream: Stream) -> Outage {
 #[test]
 fn a_random_fade_takes_its_share_of_the_time() {
     let (up, down) = (Span::from_millis(300), Span::from_millis(100));
-    let outage = Some(random(up, down, Stream::for_element(1, "links/a/outage")));
+    let outage = Some(random(up, down, RandomStream::for_element(1, "links/a/outage")));
     let rate = Rate::from_mbits_per_sec(1_000);
     let (mut graph, id) = one_link(LinkConfig { outage, rate, ..link(0, 1) });
     // A packet every 10 ms for 4000 s: 10 000 cycles of 400 ms.
@@ -172,7 +172,7 @@ fn a_random_fade_takes_its_share_of_the_time() {
 
 #[test]
 fn two_directions_with_one_stream_are_out_together() {
-    let stream = || Stream::for_element(1, "links/a/both/outage");
+    let stream = || RandomStream::for_element(1, "links/a/both/outage");
     let outage = |stream| random(Span::from_millis(40), Span::from_millis(40), stream);
     let mut builder = builder_with(2);
     let rate = Rate::from_mbits_per_sec(1_000);

@@ -4,8 +4,9 @@
 use crate::common::{at_us, deliver_all, deliver_until, drop_tail, link, one_link, packet};
 use ackord_events::{DropReason, NoSink};
 use ackord_path::{
-    Cellular, CellularConfig, Graph, LinkConfig, Opportunities, Pace, Request, Stream, Trace,
+    Cellular, CellularConfig, Graph, LinkConfig, Opportunities, Pace, Request, Trace,
 };
+use ackord_units::RandomStream;
 use ackord_units::{Rate, Ratio, Span, Time};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -157,7 +158,7 @@ fn cellular(rate: Rate, block_error: f64, request: Option<Request>) -> CellularC
         retry_after_slots: 8,
         retries: 3,
         request,
-        stream: Stream::for_element(1, "links/a/cellular"),
+        stream: RandomStream::for_element(1, "links/a/cellular"),
     }
 }
 
@@ -205,7 +206,8 @@ fn a_lone_packets_mean_delay_and_loss_are_the_closed_forms() {
     let request = Request { every: Span::from_millis(10), grant_after: Span::from_millis(8) };
     for (request, to_the_slot_ms) in [(None, 0.5), (Some(request), 5.0 + 8.0)] {
         let (mut graph, id) = hop(cellular(Rate::from_mbits_per_sec(16), e, request));
-        let (packets, mut total, mut phase) = (40_000_u64, 0.0, Stream::for_element(2, "phases"));
+        let (packets, mut total, mut phase) =
+            (40_000_u64, 0.0, RandomStream::for_element(2, "phases"));
         let mut arrived = 0_u64;
         for n in 0..packets {
             let step = Span::from_millis(100);

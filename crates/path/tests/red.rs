@@ -3,7 +3,8 @@
 
 use crate::common::yard::Yard;
 use ackord_events::DropReason;
-use ackord_path::{CountIn, Limit, Queue, QueueDiscipline, Red, RedConfig, Spacing, Stream};
+use ackord_path::{CountIn, Limit, Queue, QueueDiscipline, Red, RedConfig, Spacing};
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Rate, Span};
 use ackord_wire::Ecn;
 use std::any::Any;
@@ -23,7 +24,7 @@ fn config() -> RedConfig {
         mean_packet: Bytes(1_000),
         rate: Rate::from_mbits_per_sec(8),
         ecn: false,
-        stream: Stream::for_element(1, "links/test/queue"),
+        stream: RandomStream::for_element(1, "links/test/queue"),
     }
 }
 

@@ -7,7 +7,8 @@ use crate::common::{at_us, deliver_all, link};
 use ackord_events::{Event, LinkId, NoSink, ProxyId, Sink, TapPoint};
 use ackord_path::proxy::{Heading, InPath, MiddleBox, Outbox, Verdict};
 use ackord_path::registry::{ProxyChoice, QueueChoice};
-use ackord_path::{Graph, Lifetime, Proxy, ProxyConfig, ProxyStats, Queue, Role, Stream, Tap};
+use ackord_path::{Graph, Lifetime, Proxy, ProxyConfig, ProxyStats, Queue, Role, Tap};
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Choice, KnobValue, Rate, Time};
 use ackord_wire::{NodeId, Packet};
 use std::sync::{Arc, Mutex};
@@ -112,7 +113,7 @@ fn a_box_is_told_of_the_packets_that_are_refused_and_of_no_others() {
         let told = Told::default();
         let mut graph = graph(Proxy::InPath(Box::new(told.clone())), of_five(name, words));
         let mut sink = DeadOnArrival::default();
-        let mut draws = Stream::for_element(1, name);
+        let mut draws = RandomStream::for_element(1, name);
         for n in 0..400_u64 {
             // One flow has most of the packets, three others the rest.
             let flow = if draws.below(2) == 0 { 0 } else { draws.below(4) };

@@ -3,8 +3,9 @@
 use crate::common::{at_us, builder_with, deliver_until, drop_tail, link, packet};
 use ackord_events::{DropReason, LinkId, NoSink};
 use ackord_path::{
-    Aggregation, Background, Graph, LinkConfig, MediumConfig, MediumId, OnOff, Stream, WifiConfig,
+    Aggregation, Background, Graph, LinkConfig, MediumConfig, MediumId, OnOff, WifiConfig,
 };
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 use ackord_wire::NodeId;
 
@@ -19,7 +20,7 @@ const SLOT_US: f64 = 9.0;
 const PACKET: u32 = 1_500;
 
 fn wifi() -> WifiConfig {
-    WifiConfig { stream: Stream::for_element(1, "links/air/medium"), ..WifiConfig::default() }
+    WifiConfig { stream: RandomStream::for_element(1, "links/air/medium"), ..WifiConfig::default() }
 }
 
 /// Two nodes, and a link each way on one medium at 54 Mbit/s without delay.

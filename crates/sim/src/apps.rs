@@ -1,16 +1,17 @@
 //! The applications of a scenario's flows, each at its end of a connection.
 
 use ackord_events::{EndpointId, Event, Sink, TcpState};
-use ackord_path::Stream;
 use ackord_scenario::Flow;
 use ackord_tcp::Connection;
 use ackord_traffic::{Socket, Step, Workload, Workloads};
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Time};
 
 /// The applications of a flow, with the random streams of `seed`.
 pub fn workloads_for(seed: u64, flow: &Flow) -> Workloads {
-    let stream =
-        |what: &str| Stream::for_element(seed, &format!("flows/{}/traffic/{what}", flow.name));
+    let stream = |what: &str| {
+        RandomStream::for_element(seed, &format!("flows/{}/traffic/{what}", flow.name))
+    };
     flow.traffic.config().build(&stream)
 }
 

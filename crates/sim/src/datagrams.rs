@@ -2,9 +2,9 @@
 
 use crate::FOREIGN;
 use crate::endpoints::start_time;
-use ackord_path::Stream;
 use ackord_scenario::Flow;
 use ackord_traffic::{DATAGRAM_HEADERS, Datagrams};
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Side};
 
@@ -21,8 +21,9 @@ pub(crate) struct Sender {
 impl Sender {
     /// The sender of `flow`, which has this number, with the random streams of `seed`.
     pub(crate) fn new(seed: u64, flow: &Flow, number: FlowId) -> Sender {
-        let stream =
-            |what: &str| Stream::for_element(seed, &format!("flows/{}/traffic/{what}", flow.name));
+        let stream = |what: &str| {
+            RandomStream::for_element(seed, &format!("flows/{}/traffic/{what}", flow.name))
+        };
         let source = flow.traffic.config().datagrams(&stream);
         let mut source = source.expect("only flows over UDP are asked for");
         source.start(start_time(seed, flow));

@@ -1,7 +1,8 @@
 //! The hosts of a simulation that take a time for what they send.
 
-use ackord_path::{Processing, Schedule, Stream};
+use ackord_path::{Processing, Schedule};
 use ackord_scenario::Scenario;
+use ackord_units::RandomStream;
 use ackord_units::Time;
 use ackord_wire::{NodeId, Packet};
 
@@ -18,7 +19,8 @@ impl Hosts {
         let hosts = scenario.nodes.iter().enumerate().map(|(index, node)| {
             let simulated = !foreign.iter().any(|node| usize::from(node.0) == index);
             let chosen = node.processing.as_ref().filter(|_| simulated)?;
-            let stream = Stream::for_element(seed, &format!("hosts/{}/processing", node.name));
+            let stream =
+                RandomStream::for_element(seed, &format!("hosts/{}/processing", node.name));
             Some(chosen.config().build(stream))
         });
         let hosts: Vec<_> = hosts.collect();

@@ -4,10 +4,10 @@ use ackord_events::LinkId;
 use ackord_events::ProxyId;
 use ackord_path::registry::{LinkWay, QueueContext, UnknownFlow};
 use ackord_path::{
-    Graph, GraphError, Lifetime, LinkConfig, MediumId, Opportunities, Pace, ProxyConfig, Role,
-    Stream, Tap,
+    Graph, GraphError, Lifetime, LinkConfig, MediumId, Opportunities, Pace, ProxyConfig, Role, Tap,
 };
 use ackord_scenario::{Link, NodeKind, Proxy, Scenario, Way};
+use ackord_units::RandomStream;
 use ackord_units::{Contradiction, Span, Time};
 use ackord_wire::FlowId;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ pub fn build_topology(scenario: &Scenario, seed: u64) -> Result<Topology, BuildE
     let mut links = Vec::new();
     for (index, link) in scenario.links.iter().enumerate() {
         let shared = link.medium.as_ref().and_then(|medium| {
-            let stream = Stream::for_element(seed, &format!("links/{}/medium", link.name));
+            let stream = RandomStream::for_element(seed, &format!("links/{}/medium", link.name));
             medium.config().shared(link.forward.rate, stream)
         });
         let medium = shared.map(|config| builder.add_medium(config));
@@ -121,7 +121,7 @@ fn link_config(
         Way::Reverse => (link.to, link.from),
     };
     let name = link.direction_name(way);
-    let stream = |of: &str| Stream::for_element(seed, &format!("links/{name}/{of}"));
+    let stream = |of: &str| RandomStream::for_element(seed, &format!("links/{name}/{of}"));
     let element = |error| BuildError::Element { link: link.name.clone(), error };
     let shaped = direction.shaper.as_ref().map(|shaper| shaper.config().shaped(direction.rate));
     let context = QueueContext {
@@ -136,7 +136,7 @@ fn link_config(
     let outage = direction.outage.as_ref().map(|outage| {
         // Directions that are out together draw the same times: from streams of the same name.
         let stream = match outage.config().is_shared() {
-            true => Stream::for_element(seed, &shared_stream(link, "outage")),
+            true => RandomStream::for_element(seed, &shared_stream(link, "outage")),
             false => stream("outage"),
         };
         outage.config().build(stream)
@@ -169,7 +169,7 @@ fn link_config(
 
 /// When a direction's transmitter sends, where that is not its rate; a scenario that was checked
 /// says so at most once.
-fn pace(link: &Link, way: Way, stream: Stream) -> Result<Option<Pace>, Contradiction> {
+fn pace(link: &Link, way: Way, stream: RandomStream) -> Result<Option<Pace>, Contradiction> {
     let direction = link.direction(way);
     if let Some(trace) = &direction.trace {
         let replayed = Opportunities::new(Arc::clone(trace.trace()));

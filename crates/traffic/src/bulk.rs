@@ -3,7 +3,7 @@
 use crate::Step;
 use crate::knobs::{LEAST, SET_BY_SCENARIO};
 use crate::{Workload, WorkloadKnobs, Workloads};
-use ackord_path::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Knobs};
 
 /// Writes whatever the send buffer takes, for ever or up to a size.
@@ -49,7 +49,7 @@ pub struct BulkKnobs {
 }
 
 impl WorkloadKnobs for BulkKnobs {
-    fn build(&self, _stream: &dyn Fn(&str) -> Stream) -> Workloads {
+    fn build(&self, _stream: &dyn Fn(&str) -> RandomStream) -> Workloads {
         Workloads::one_way(Workload::Bulk(Bulk::new(self.size)))
     }
 }

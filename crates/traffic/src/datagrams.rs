@@ -9,7 +9,7 @@
 use crate::Draw;
 use crate::knobs::{OFF, ON, ON_DISTRIBUTION, RATE, SET_BY_SCENARIO, pause};
 use crate::{Distribution, Transport, Workload, WorkloadKnobs, Workloads};
-use ackord_path::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Knob, KnobKind, Knobs, Rate, Span, Time};
 
 /// Octets of IPv4 and UDP header in front of the payload.
@@ -117,11 +117,11 @@ impl WorkloadKnobs for CbrKnobs {
         Transport::Udp
     }
 
-    fn build(&self, _stream: &dyn Fn(&str) -> Stream) -> Workloads {
+    fn build(&self, _stream: &dyn Fn(&str) -> RandomStream) -> Workloads {
         Workloads::one_way(Workload::Idle)
     }
 
-    fn datagrams(&self, stream: &dyn Fn(&str) -> Stream) -> Option<Datagrams> {
+    fn datagrams(&self, stream: &dyn Fn(&str) -> RandomStream) -> Option<Datagrams> {
         let gap = Datagrams::gap_of(self.packet, self.rate).as_nanos();
         let gap = Draw::new(gap, self.timing, stream("gaps"));
         let bursts = (self.off != Span::ZERO).then(|| Bursts {
@@ -136,10 +136,10 @@ impl WorkloadKnobs for CbrKnobs {
 mod tests {
     use super::*;
     use crate::testing::at;
-    use ackord_path::Stream;
+    use ackord_units::RandomStream;
 
     fn draw(span: Span, distribution: Distribution, of: &str) -> Draw {
-        Draw::new(span.as_nanos(), distribution, Stream::for_element(9, of))
+        Draw::new(span.as_nanos(), distribution, RandomStream::for_element(9, of))
     }
 
     /// 1000 B at 1 Mbit/s: 8 ms apart.

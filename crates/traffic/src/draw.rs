@@ -3,7 +3,7 @@
 //! Draws are worked out in floating point, with [`portable`] functions, and rounded to whole bytes
 //! or nanoseconds at one place: a seed draws the same on every machine.
 
-use ackord_path::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Keyword, portable};
 
 /// How draws are spread about their mean.
@@ -29,7 +29,7 @@ pub enum Distribution {
 pub struct Draw {
     mean: u64,
     distribution: Distribution,
-    stream: Stream,
+    stream: RandomStream,
 }
 
 const PARETO_INDEX: f64 = 1.5;
@@ -40,7 +40,7 @@ const KEYSTROKE_RANGE: f64 = 1e4;
 
 impl Draw {
     /// Numbers whose mean is `mean`.
-    pub fn new(mean: u64, distribution: Distribution, stream: Stream) -> Draw {
+    pub fn new(mean: u64, distribution: Distribution, stream: RandomStream) -> Draw {
         Draw { mean, distribution, stream }
     }
 
@@ -86,7 +86,7 @@ mod tests {
     const DRAWS: u64 = 20_000;
 
     fn draws(distribution: Distribution) -> Vec<u64> {
-        let mut draw = Draw::new(100_000, distribution, Stream::for_element(5, "draw"));
+        let mut draw = Draw::new(100_000, distribution, RandomStream::for_element(5, "draw"));
         (0..DRAWS).map(|_| draw.draw()).collect()
     }
 
@@ -133,8 +133,11 @@ mod tests {
         // Worked out apart from this code. The last bit of a draw moves the sum: with the GNU C
         // library's logarithm and power it is another one for each of the three laws.
         let sum = |distribution| -> u64 {
-            let mut draw =
-                Draw::new(1_000_000_000_000_000, distribution, Stream::for_element(5, "draw"));
+            let mut draw = Draw::new(
+                1_000_000_000_000_000,
+                distribution,
+                RandomStream::for_element(5, "draw"),
+            );
             (0..1_000).map(|_| draw.draw()).sum()
         };
         assert_eq!(sum(Distribution::Exponential), 947_254_855_677_120_489);

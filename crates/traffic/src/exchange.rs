@@ -8,7 +8,7 @@ use crate::transfers::Lengths;
 use crate::transfers::Script;
 use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step, Transfer};
-use ackord_path::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Knobs, Span, Time};
 use ackord_wire::Side;
 
@@ -236,7 +236,7 @@ impl WorkloadKnobs for RequestKnobs {
         Side::Server
     }
 
-    fn build(&self, stream: &dyn Fn(&str) -> Stream) -> Workloads {
+    fn build(&self, stream: &dyn Fn(&str) -> RandomStream) -> Workloads {
         let answers = lengths(self.response, self.response_distribution, stream("lengths"));
         let exchange = Exchange {
             writes: vec![self.request],
@@ -275,7 +275,7 @@ pub struct WriteWriteReadKnobs {
 }
 
 impl WorkloadKnobs for WriteWriteReadKnobs {
-    fn build(&self, stream: &dyn Fn(&str) -> Stream) -> Workloads {
+    fn build(&self, stream: &dyn Fn(&str) -> RandomStream) -> Workloads {
         let exchange = Exchange {
             writes: vec![self.head, self.body],
             counts: Counted::Question,
@@ -291,7 +291,7 @@ fn ends(
     exchange: Exchange,
     gap: GapKnobs,
     think: ThinkKnobs,
-    stream: &dyn Fn(&str) -> Stream,
+    stream: &dyn Fn(&str) -> RandomStream,
 ) -> [Workload; 2] {
     let asker = Asker::new(exchange.clone(), gap.draw(stream("pauses")));
     let answerer = Answerer::new(exchange, think.draw(stream("thoughts")));
@@ -303,7 +303,7 @@ mod tests {
     use super::*;
     use crate::testing::{Fixed, at, room};
     use crate::transfers::Lengths;
-    use ackord_path::Stream;
+    use ackord_units::RandomStream;
 
     const ROOM: Fixed = room(Bytes(10_000));
 
@@ -317,7 +317,7 @@ mod tests {
 
     fn fixed(millis: u64) -> Draw {
         let nanos = Span::from_millis(millis).as_nanos();
-        Draw::new(nanos, Distribution::Fixed, Stream::for_element(1, "fixed"))
+        Draw::new(nanos, Distribution::Fixed, RandomStream::for_element(1, "fixed"))
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::transfers::Lengths;
 use crate::{Distribution, Draw};
-use ackord_path::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Knob, KnobKind, Knobs, Rate, Span};
 
 pub(crate) const SET_BY_SCENARIO: &str = "set by the scenario";
@@ -29,7 +29,7 @@ pub(crate) struct GapKnobs {
 }
 
 impl GapKnobs {
-    pub(crate) fn draw(&self, stream: Stream) -> Draw {
+    pub(crate) fn draw(&self, stream: RandomStream) -> Draw {
         pause(self.gap, self.gap_distribution, stream)
     }
 }
@@ -57,18 +57,18 @@ pub(crate) struct ThinkKnobs {
 }
 
 impl ThinkKnobs {
-    pub(crate) fn draw(&self, stream: Stream) -> Draw {
+    pub(crate) fn draw(&self, stream: RandomStream) -> Draw {
         pause(self.think, self.think_distribution, stream)
     }
 }
 
 /// Pauses, in nanoseconds.
-pub(crate) fn pause(mean: Span, distribution: Distribution, stream: Stream) -> Draw {
+pub(crate) fn pause(mean: Span, distribution: Distribution, stream: RandomStream) -> Draw {
     Draw::new(mean.as_nanos(), distribution, stream)
 }
 
 /// Lengths of this mean.
-pub(crate) fn lengths(mean: Bytes, distribution: Distribution, stream: Stream) -> Lengths {
+pub(crate) fn lengths(mean: Bytes, distribution: Distribution, stream: RandomStream) -> Lengths {
     Lengths::Drawn(Draw::new(mean.get(), distribution, stream))
 }
 

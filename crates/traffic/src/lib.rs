@@ -53,10 +53,10 @@ pub trait WorkloadKnobs {
 
     /// The applications at both ends, with streams by what is drawn from them ("lengths", "objects",
     /// "pauses", "thoughts"); idle where it is no connection's.
-    fn build(&self, stream: &dyn Fn(&str) -> Stream) -> Workloads;
+    fn build(&self, stream: &dyn Fn(&str) -> RandomStream) -> Workloads;
 
     /// The sending end of one that UDP carries; nothing for the others.
-    fn datagrams(&self, _stream: &dyn Fn(&str) -> Stream) -> Option<Datagrams> {
+    fn datagrams(&self, _stream: &dyn Fn(&str) -> RandomStream) -> Option<Datagrams> {
         None
     }
 }
@@ -90,7 +90,7 @@ pub use telnet::{Echoer, Keys, Typist};
 pub use transfers::{Gathering, Transfers};
 pub use web::Browser;
 
-use ackord_path::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Time, mechanisms};
 use ackord_wire::Side;
 use std::fmt::Debug;
@@ -269,7 +269,7 @@ mod tests {
     use ackord_units::{Choice, KnobValue, Knobs, Span, confused_words};
 
     fn built(choice: &WorkloadChoice) -> String {
-        let stream = &|name: &str| Stream::for_element(1, name);
+        let stream = &|name: &str| RandomStream::for_element(1, name);
         let Workloads { sends, receives } = choice.config().build(stream);
         format!("{sends:?} {receives:?} {:?}", choice.config().datagrams(stream))
     }

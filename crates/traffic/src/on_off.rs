@@ -8,7 +8,7 @@ use crate::knobs::{LEAST, MOST, OFF, ON, ON_DISTRIBUTION, RATE, SET_BY_SCENARIO,
 use crate::transfers::{Gathering, Script};
 use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step};
-use ackord_path::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Knobs, Rate, Span, Time};
 
 /// The end that sends bursts.
@@ -123,7 +123,7 @@ pub struct OnOffKnobs {
 }
 
 impl WorkloadKnobs for OnOffKnobs {
-    fn build(&self, stream: &dyn Fn(&str) -> Stream) -> Workloads {
+    fn build(&self, stream: &dyn Fn(&str) -> RandomStream) -> Workloads {
         let mean = self.rate.bytes_in(self.on).get().max(1);
         let lengths = lengths(Bytes(mean), self.on_distribution, stream("lengths"));
         let bursts = Script::new(lengths, self.count);
@@ -139,7 +139,7 @@ mod tests {
     use crate::Transfer;
     use crate::testing::{Fixed, at, room};
     use crate::transfers::Lengths;
-    use ackord_path::Stream;
+    use ackord_units::RandomStream;
 
     const ROOM: Fixed = room(Bytes(10_000));
 
@@ -147,7 +147,8 @@ mod tests {
     fn source(lengths: &[u64], count: u64) -> OnOff {
         let lengths = Lengths::listed(lengths.iter().copied().map(Bytes).collect());
         let silence = Span::from_millis(100).as_nanos();
-        let silence = Draw::new(silence, Distribution::Fixed, Stream::for_element(1, "silence"));
+        let silence =
+            Draw::new(silence, Distribution::Fixed, RandomStream::for_element(1, "silence"));
         let bursts = Script::new(lengths, Some(count));
         OnOff::new(bursts, Bytes(1_000), Rate::from_mbits_per_sec(1), silence)
     }

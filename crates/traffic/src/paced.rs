@@ -3,7 +3,7 @@
 use crate::Step;
 use crate::knobs::{LEAST, MOST, SET_BY_SCENARIO};
 use crate::{Application, Socket, Workload, WorkloadKnobs, Workloads};
-use ackord_path::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Knobs, Span, Time};
 
 /// Writes messages of one length at regular intervals, the first at once. What the send buffer
@@ -90,7 +90,7 @@ pub struct PacedKnobs {
 }
 
 impl WorkloadKnobs for PacedKnobs {
-    fn build(&self, _stream: &dyn Fn(&str) -> Stream) -> Workloads {
+    fn build(&self, _stream: &dyn Fn(&str) -> RandomStream) -> Workloads {
         Workloads::one_way(Workload::of(Paced::new(self.message, self.interval, self.messages)))
     }
 }

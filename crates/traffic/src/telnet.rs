@@ -10,7 +10,7 @@
 use crate::knobs::{COUNT, LEAST, MOST, SET_BY_SCENARIO, pause};
 use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step, Transfer};
-use ackord_path::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Knob, KnobKind, Knobs, Span, Time};
 
 /// Lengths of a keystroke and of its echo, which both ends have to know.
@@ -166,7 +166,7 @@ pub struct TelnetKnobs {
 }
 
 impl WorkloadKnobs for TelnetKnobs {
-    fn build(&self, stream: &dyn Fn(&str) -> Stream) -> Workloads {
+    fn build(&self, stream: &dyn Fn(&str) -> RandomStream) -> Workloads {
         let keys = Keys { keystroke: self.keystroke, echo: self.echo };
         let gap = pause(self.gap, self.gap_distribution, stream("pauses"));
         Workloads {
@@ -189,14 +189,14 @@ const KEY_DISTRIBUTION: Knob = Knob {
 mod tests {
     use super::*;
     use crate::testing::{Fixed, at, room};
-    use ackord_path::Stream;
+    use ackord_units::RandomStream;
 
     const ROOM: Fixed = room(Bytes(10_000));
     const KEYS: Keys = Keys { keystroke: Bytes(2), echo: Bytes(3) };
 
     fn typist(count: u64) -> Typist {
         let gap = Span::from_millis(100).as_nanos();
-        let gap = Draw::new(gap, Distribution::Fixed, Stream::for_element(1, "gaps"));
+        let gap = Draw::new(gap, Distribution::Fixed, RandomStream::for_element(1, "gaps"));
         Typist::new(KEYS, gap, Some(count))
     }
 

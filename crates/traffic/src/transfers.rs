@@ -3,7 +3,7 @@
 use crate::knobs::{COUNT, GapKnobs, LEAST, MOST, SET_BY_SCENARIO, SIZE_DISTRIBUTION, lengths};
 use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step, Transfer};
-use ackord_path::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Knobs, Span, Time};
 
 /// The lengths of transfers, in order.
@@ -216,7 +216,7 @@ pub struct TransfersKnobs {
 }
 
 impl WorkloadKnobs for TransfersKnobs {
-    fn build(&self, stream: &dyn Fn(&str) -> Stream) -> Workloads {
+    fn build(&self, stream: &dyn Fn(&str) -> RandomStream) -> Workloads {
         let lengths = match &self.sizes {
             Some(sizes) => Lengths::listed(sizes.clone()),
             None => lengths(self.size, self.size_distribution, stream("lengths")),
@@ -234,7 +234,7 @@ impl WorkloadKnobs for TransfersKnobs {
 mod tests {
     use super::*;
     use crate::testing::{Fixed, at, room};
-    use ackord_path::Stream;
+    use ackord_units::RandomStream;
 
     fn script(lengths: &[u64], count: Option<u64>) -> Script {
         Script::new(Lengths::listed(lengths.iter().copied().map(Bytes).collect()), count)
@@ -242,7 +242,7 @@ mod tests {
 
     fn transfers(lengths: &[u64], count: Option<u64>) -> Transfers {
         let pause = Span::from_millis(20).as_nanos();
-        let pause = Draw::new(pause, Distribution::Fixed, Stream::for_element(1, "pause"));
+        let pause = Draw::new(pause, Distribution::Fixed, RandomStream::for_element(1, "pause"));
         Transfers::new(script(lengths, count), pause)
     }
 
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn both_ends_draw_the_same_lengths_from_streams_of_one_name() {
         let lengths = || {
-            let stream = Stream::for_element(7, "flows/f/traffic/lengths");
+            let stream = RandomStream::for_element(7, "flows/f/traffic/lengths");
             Lengths::Drawn(Draw::new(10_000, Distribution::Exponential, stream))
         };
         let (mut one, mut other) = (lengths(), lengths());

@@ -17,7 +17,7 @@ use crate::transfers::Lengths;
 use crate::transfers::Script;
 use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step, Transfer};
-use ackord_path::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Knobs, Span, Time};
 use ackord_wire::Side;
 
@@ -207,7 +207,7 @@ impl WorkloadKnobs for WebKnobs {
         Side::Server
     }
 
-    fn build(&self, stream: &dyn Fn(&str) -> Stream) -> Workloads {
+    fn build(&self, stream: &dyn Fn(&str) -> RandomStream) -> Workloads {
         let lengths = lengths(self.object, self.object_distribution, stream("lengths"));
         let objects = Draw::new(self.objects, self.objects_distribution, stream("objects"));
         let pages = Pages::new(objects, lengths.clone(), self.count);
@@ -229,12 +229,12 @@ impl WorkloadKnobs for WebKnobs {
 mod tests {
     use super::*;
     use crate::testing::{Fixed, at, room};
-    use ackord_path::Stream;
+    use ackord_units::RandomStream;
 
     const ROOM: Fixed = room(Bytes(10_000));
 
     fn draw(mean: u64, distribution: Distribution, of: &str) -> Draw {
-        Draw::new(mean, distribution, Stream::for_element(3, of))
+        Draw::new(mean, distribution, RandomStream::for_element(3, of))
     }
 
     fn browser(pages: Pages) -> Browser {

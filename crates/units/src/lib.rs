@@ -5,6 +5,7 @@
 //! | `time.rs` | [`Time`] (an instant of the run) and [`Span`] (a length of time), integer nanoseconds |
 //! | `amount.rs` | [`Bytes`] and [`Rate`] (bit/s), and the time that one takes at the other |
 //! | `ratio.rs` | [`Ratio`], a share or probability from 0 to 1 |
+//! | `random.rs` | [`RandomStream`]: one stream of random numbers per element of a run |
 //! | `seq.rs` | [`Seq`], a 32-bit TCP sequence number without a total order |
 //! | `parse.rs` | "50 ms", "2 Mbit/s", "1 KiB", "1 %" to values, and the errors |
 //! | `knob.rs` | [`Mechanism`] and [`Knob`]: how a mechanism and its knobs are listed, and values read |
@@ -16,15 +17,16 @@
 //! operators are checked, because a wrapped time would reorder a whole run. This crate knows nothing
 //! of TCP.
 
-mod amount;
 // What the derives name has to be found from here, too.
 extern crate self as ackord_units;
 
+mod amount;
 mod knob;
 mod knob_type;
 mod mechanism;
 mod parse;
 pub mod portable;
+mod random;
 mod ratio;
 mod seq;
 mod time;
@@ -37,6 +39,7 @@ pub use mechanism::{
     Choice, Contradiction, Knobs, Slot, confused_words, count_knobs, join_knobs, names_of,
 };
 pub use parse::{ParseUnitError, Quantity};
+pub use random::{RandomStream, mix64};
 pub use ratio::Ratio;
 pub use seq::Seq;
 pub use time::{Span, Time};

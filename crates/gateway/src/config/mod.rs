@@ -29,9 +29,10 @@ mod reload;
 mod rules;
 mod warnings;
 
+use ackord_path::Queue;
 use ackord_path::proxy::Proxy;
 use ackord_path::registry::{ProxyChoice, QueueChoice, QueueContext, UnknownFlow};
-use ackord_path::{Queue, Stream};
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Rate, Ratio, Span};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -157,7 +158,7 @@ impl QueueConfig {
     /// Where it has a weight for a flow: flows have no names on a router.
     pub fn build(&self, seed: u64) -> Result<Queue, UnknownFlow> {
         let flow_named = |_: &str| None;
-        let stream = Stream::for_element(seed, "queue");
+        let stream = RandomStream::for_element(seed, "queue");
         let context =
             QueueContext { rate: self.rate, delay: Self::DELAY, flow_named: &flow_named, stream };
         self.discipline.config().build(&context)

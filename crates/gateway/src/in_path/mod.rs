@@ -32,7 +32,8 @@ mod work;
 
 use crate::{AttachBy, Journal};
 use ackord_path::registry::{QueueChoice, QueueContext, UnknownFlow};
-use ackord_path::{Queue, QueueDiscipline as _, Stream};
+use ackord_path::{Queue, QueueDiscipline as _};
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Rate, Span};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::io;
@@ -194,7 +195,7 @@ fn build(config: &InPathConfig) -> Result<Queue, InPathError> {
         rate: config.rate,
         delay: config.delay,
         flow_named: &|_| None,
-        stream: Stream::for_element(config.seed, &config.interface),
+        stream: RandomStream::for_element(config.seed, &config.interface),
     };
     Ok(config.queue.config().build(&context)?)
 }

@@ -166,8 +166,8 @@ impl Shaper {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_path::Stream;
     use ackord_path::registry::{QueueChoice, QueueContext};
+    use ackord_units::RandomStream;
     use ackord_units::{Choice, Span};
     use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Side};
 
@@ -178,7 +178,7 @@ mod tests {
             rate: RATE,
             delay: Span::ZERO,
             flow_named: &|_| None,
-            stream: Stream::for_element(1, "queue"),
+            stream: RandomStream::for_element(1, "queue"),
         };
         let queue = QueueChoice::named(name).expect("listed");
         queue.config().build(&context).expect("it names no flows")

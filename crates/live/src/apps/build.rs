@@ -2,9 +2,9 @@
 
 use super::{Application, KernelEnd, SocketOption};
 use ackord_events::EndpointId;
-use ackord_path::Stream;
 use ackord_scenario::{Flow, Scenario, Transport};
 use ackord_sim::{start_time, workloads_for};
+use ackord_units::RandomStream;
 use ackord_wire::{FlowAddresses, FlowNodes, IpVersion, Side};
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -29,7 +29,7 @@ pub(super) fn application_of(seed: u64, flow: &Flow, side: Side) -> Application 
         }
         Transport::Udp if sends => {
             let path = |what: &str| format!("flows/{}/traffic/{what}", flow.name);
-            let stream = |what: &str| Stream::for_element(seed, &path(what));
+            let stream = |what: &str| RandomStream::for_element(seed, &path(what));
             let source = flow.traffic.config().datagrams(&stream);
             let mut source = source.expect("what UDP carries sends datagrams");
             source.start(start_time(seed, flow));

@@ -6,9 +6,9 @@ use super::timeline::VirtualTime;
 use super::watching::Tapped;
 use super::{Device, Directory, EmulationCounts, Emulator, Parts, Remains};
 use ackord_events::{Event, NoSink, Sink};
-use ackord_path::Stream;
 use ackord_scenario::{Override, Scenario, ScenarioFile};
 use ackord_sim::Simulation;
+use ackord_units::RandomStream;
 use ackord_units::{Span, Time};
 use ackord_wire::{NodeId, Side, decode};
 use std::cell::RefCell;
@@ -62,7 +62,7 @@ fn emulated(scenario: &Scenario, timeline: VirtualTime, longest_turn: Span) -> L
 }
 
 fn late_at_random(seed: u64) -> VirtualTime {
-    let mut stream = Stream::for_element(seed, "lateness");
+    let mut stream = RandomStream::for_element(seed, "lateness");
     VirtualTime::late(move || match stream.next_u64() % 4 {
         0 => Span::ZERO,
         1 => Span::from_micros(stream.next_u64() % 100),

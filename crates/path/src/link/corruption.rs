@@ -9,7 +9,7 @@
 //! them as they were. Who could notice: nobody but a reader of captures.
 
 use super::loss::{ErrorRate, Odds};
-use crate::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Keyword, Ratio};
 
 /// Who notices that a packet is damaged.
@@ -30,7 +30,7 @@ pub struct Corruption {
 
 impl Corruption {
     /// Damage at `rate`, drawn from `stream`.
-    pub fn new(rate: ErrorRate, caught_by: CaughtBy, stream: Stream) -> Corruption {
+    pub fn new(rate: ErrorRate, caught_by: CaughtBy, stream: RandomStream) -> Corruption {
         Corruption { odds: Odds::new(rate, stream), caught_by }
     }
 
@@ -44,12 +44,12 @@ impl Corruption {
 #[derive(Clone, Debug)]
 pub struct Duplication {
     share: Ratio,
-    stream: Stream,
+    stream: RandomStream,
 }
 
 impl Duplication {
     /// Each packet arrives twice with this probability, drawn from `stream`.
-    pub fn new(share: Ratio, stream: Stream) -> Duplication {
+    pub fn new(share: Ratio, stream: RandomStream) -> Duplication {
         Duplication { share, stream }
     }
 

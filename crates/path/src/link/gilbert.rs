@@ -10,7 +10,7 @@
 
 use super::sojourn::{Sojourn, SojournShape};
 use super::windows::{Sequence, Window, Windows};
-use crate::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Ratio, Span, Time};
 
 /// How often which state loses a packet, and how states change.
@@ -75,7 +75,7 @@ pub struct GilbertElliott {
     config: GilbertConfig,
     state: State,
     /// Draws losses, and per packet the changes.
-    stream: Stream,
+    stream: RandomStream,
 }
 
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ enum State {
 
 impl GilbertElliott {
     /// Losses drawn from `stream`.
-    pub fn new(config: GilbertConfig, mut stream: Stream) -> GilbertElliott {
+    pub fn new(config: GilbertConfig, mut stream: RandomStream) -> GilbertElliott {
         let begins_bad = stream.chance(config.changes.bad_share());
         let state = match (config.changes, begins_bad) {
             (Changes::PerPacket { .. }, true) => State::Bad,

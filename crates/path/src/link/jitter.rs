@@ -13,7 +13,7 @@
 //! Not modelled: draws that depend on each other (a delay that drifts), other distributions than
 //! the two here. Who could notice: anyone fitting a measured path.
 
-use crate::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Keyword, Ratio, Span, Time};
 
 /// How a link's propagation delay is drawn.
@@ -82,7 +82,7 @@ pub struct Jitter(Box<State>);
 #[derive(Clone, Debug)]
 struct State {
     config: JitterConfig,
-    stream: Stream,
+    stream: RandomStream,
     /// The delay that holds, where one holds for a time.
     current: Span,
     /// When it is drawn anew; never for a delay per packet.
@@ -93,7 +93,7 @@ struct State {
 
 impl Jitter {
     /// Delays drawn from `stream`.
-    pub fn new(config: JitterConfig, stream: Stream) -> Jitter {
+    pub fn new(config: JitterConfig, stream: RandomStream) -> Jitter {
         let redraw_at = match config.when {
             Redraw::Every(_) => Time::ZERO,
             Redraw::PerPacket => Time::NEVER,

@@ -5,8 +5,8 @@
 //! any other and dies where the far end would have received it.
 
 use super::gilbert::{GilbertConfig, GilbertElliott};
-use crate::Stream;
 use ackord_events::DropReason;
+use ackord_units::RandomStream;
 use ackord_units::{Ratio, Time};
 
 /// What the medium does to packets.
@@ -43,17 +43,17 @@ pub(super) struct Odds {
     /// It happens when the draw is below this.
     threshold: u64,
     always: bool,
-    stream: Stream,
+    stream: RandomStream,
 }
 
 impl LossModel {
     /// Independent losses at `rate`, drawn from `stream`.
-    pub fn random(rate: ErrorRate, stream: Stream) -> LossModel {
+    pub fn random(rate: ErrorRate, stream: RandomStream) -> LossModel {
         LossModel::Random(RandomLoss(Odds::new(rate, stream)))
     }
 
     /// Losses in two states, drawn from `stream`.
-    pub fn gilbert(config: GilbertConfig, stream: Stream) -> LossModel {
+    pub fn gilbert(config: GilbertConfig, stream: RandomStream) -> LossModel {
         LossModel::Gilbert(Box::new(GilbertElliott::new(config, stream)))
     }
 
@@ -74,7 +74,7 @@ impl LossModel {
 }
 
 impl Odds {
-    pub(super) fn new(rate: ErrorRate, stream: Stream) -> Odds {
+    pub(super) fn new(rate: ErrorRate, stream: RandomStream) -> Odds {
         let mut odds = Odds { rate, for_ip_len: 0, threshold: 0, always: false, stream };
         odds.set_for(0);
         odds

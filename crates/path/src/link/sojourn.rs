@@ -4,7 +4,7 @@
 //! Not modelled: lengths that depend on one another. Who could notice: anyone replaying a measured
 //! fade by its statistics; give its times as a schedule instead.
 
-use crate::Stream;
+use ackord_units::RandomStream;
 use ackord_units::Span;
 
 /// A length of time and how it varies.
@@ -34,7 +34,7 @@ pub enum SojournShape {
 
 impl Sojourn {
     /// The next length. Draws in every shape but the constant.
-    pub(crate) fn draw(&self, stream: &mut Stream) -> Span {
+    pub(crate) fn draw(&self, stream: &mut RandomStream) -> Span {
         match self.shape {
             SojournShape::Constant => self.mean,
             SojournShape::Uniform => stream.uniform(Span::ZERO, self.mean.saturating_mul(2)),
@@ -62,7 +62,7 @@ mod tests {
             (SojournShape::Lognormal { variation: 0.5 }, 0.5),
         ] {
             let sojourn = Sojourn { mean, shape };
-            let mut stream = Stream::for_element(1, "sojourn");
+            let mut stream = RandomStream::for_element(1, "sojourn");
             let draws = 200_000;
             let lengths: Vec<f64> = (0..draws)
                 .map(|_| sojourn.draw(&mut stream).as_secs_f64() / mean.as_secs_f64())

@@ -5,7 +5,7 @@
 //! outage without sharing a state.
 
 use super::sojourn::Sojourn;
-use crate::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Span, Time};
 
 /// A stretch of time; its end is not part of it.
@@ -36,7 +36,7 @@ pub enum Windows {
         /// How long one lasts.
         length: Sojourn,
         /// What they are drawn from.
-        stream: Stream,
+        stream: RandomStream,
     },
 }
 

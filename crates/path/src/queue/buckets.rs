@@ -1,7 +1,7 @@
 //! Which bucket a flow's packets go into.
 
-use crate::random::mix64;
 use ackord_units::Keyword;
+use ackord_units::mix64;
 use ackord_wire::FlowId;
 
 /// How flows are told apart by a queue with a fixed number of lines.

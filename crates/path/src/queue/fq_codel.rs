@@ -22,8 +22,8 @@ use super::knobs::{
 use super::lines::{Line, Room};
 use super::{Around, Dequeued, FlowState, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
-use crate::random::Stream;
 use ackord_events::DropReason;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Knobs, Span, Time};
 use std::collections::VecDeque;
 
@@ -99,7 +99,7 @@ pub struct FqCodelConfig {
     /// The CoDel of each line.
     pub codel: CodelConfig,
     /// Where the hash's salt comes from.
-    pub stream: Stream,
+    pub stream: RandomStream,
 }
 
 /// Flow queues under CoDel.

@@ -1,7 +1,7 @@
 //! What a queue is built from, and the knobs that several queues have.
 
 use super::{Limit, Queue, Weights};
-use crate::random::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Knob, KnobKind, KnobType, KnobValue, Rate, Span};
 use ackord_wire::FlowId;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub struct QueueContext<'a> {
     /// The connection of a flow by the flow's name.
     pub flow_named: &'a dyn Fn(&str) -> Option<FlowId>,
     /// The queue's own random numbers, for one that draws.
-    pub stream: Stream,
+    pub stream: RandomStream,
 }
 
 /// A knob names a flow that does not exist.

@@ -25,8 +25,8 @@ use super::fifo::{Fifo, Limit};
 use super::knobs::{ECN, LIMIT, QueueContext, QueueKnobs, UnknownFlow};
 use super::{Around, Dequeued, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
-use crate::random::Stream;
 use ackord_events::DropReason;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Knobs, Ratio, Span, Time};
 use control::Control;
 use delay::Delay;
@@ -124,7 +124,7 @@ pub struct PieConfig {
     /// mark_ecnth: above this probability they are dropped all the same.
     pub ecn_up_to: f64,
     /// Its own random numbers.
-    pub stream: Stream,
+    pub stream: RandomStream,
 }
 
 /// Proportional integral controller enhanced.
@@ -256,7 +256,7 @@ mod tests {
             mean_packet: Bytes(0),
             ecn: false,
             ecn_up_to: 0.1,
-            stream: Stream::for_element(1, "links/test/queue"),
+            stream: RandomStream::for_element(1, "links/test/queue"),
         })
     }
 

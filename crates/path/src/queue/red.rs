@@ -29,8 +29,8 @@ use super::fifo::{Fifo, Limit};
 use super::knobs::{ECN, LIMIT, QueueContext, QueueKnobs, UnknownFlow};
 use super::{Around, Dequeued, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
-use crate::random::Stream;
 use ackord_events::DropReason;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Keyword, Knobs, Rate, Ratio, Span, Time};
 use adapt::Adaptation;
 use average::Average;
@@ -146,7 +146,7 @@ pub struct RedConfig {
     /// Whether ECN-capable packets are marked in place of dropping.
     pub ecn: bool,
     /// Its own random numbers.
-    pub stream: Stream,
+    pub stream: RandomStream,
 }
 
 /// How drops are spread over packets.

@@ -22,8 +22,8 @@ use super::knobs::{
 use super::lines::{Line, Room};
 use super::{Around, Dequeued, FlowState, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
-use crate::random::Stream;
 use ackord_events::DropReason;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Keyword, Knobs, Span, Time};
 use std::collections::VecDeque;
 
@@ -92,7 +92,7 @@ pub struct SfqConfig {
     /// Which packet of the longest line makes room.
     pub push_out: PushOut,
     /// Where the salts come from.
-    pub stream: Stream,
+    pub stream: RandomStream,
 }
 
 /// What a line may send per turn.
@@ -116,7 +116,7 @@ pub struct Sfq {
     push_out: PushOut,
     perturb_every: Option<Span>,
     perturb_at: Time,
-    stream: Stream,
+    stream: RandomStream,
 }
 
 /// One line.

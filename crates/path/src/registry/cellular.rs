@@ -2,7 +2,7 @@
 
 use super::MediumKnobs;
 use crate::link::{Cellular, CellularConfig, Request};
-use crate::random::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Keyword, Knobs, Rate, Ratio, Span};
 
 /// A cellular hop: slots, grants upward, blocks that are tried again and delivered in
@@ -71,7 +71,7 @@ pub enum LinkWay {
 }
 
 impl MediumKnobs for CellularKnobs {
-    fn hop(&self, way: LinkWay, rate: Rate, stream: Stream) -> Option<Cellular> {
+    fn hop(&self, way: LinkWay, rate: Rate, stream: RandomStream) -> Option<Cellular> {
         let request = Request { every: self.request_every, grant_after: self.grant_delay };
         Some(Cellular::new(CellularConfig {
             rate,

@@ -3,7 +3,7 @@
 use super::CorruptionKnobs;
 use super::loss::error_rate;
 use crate::link::{CaughtBy, Corruption};
-use crate::random::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Contradiction, Knobs, Ratio};
 
 /// Packets are damaged independently, with one probability per packet, per byte or per bit
@@ -38,7 +38,7 @@ impl RandomCorruptionKnobs {
 }
 
 impl CorruptionKnobs for RandomCorruptionKnobs {
-    fn build(&self, stream: Stream) -> Result<Corruption, Contradiction> {
+    fn build(&self, stream: RandomStream) -> Result<Corruption, Contradiction> {
         let rate = error_rate(self.per_packet, self.per_byte, self.per_bit)?;
         Ok(Corruption::new(rate, self.caught_by, stream))
     }

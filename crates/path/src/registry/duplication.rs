@@ -2,7 +2,7 @@
 
 use super::DuplicationKnobs;
 use crate::link::Duplication;
-use crate::random::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Contradiction, Knobs, Ratio};
 
 /// Packets arrive twice, each with the same probability
@@ -30,7 +30,7 @@ impl RandomDuplicationKnobs {
 }
 
 impl DuplicationKnobs for RandomDuplicationKnobs {
-    fn build(&self, stream: Stream) -> Result<Duplication, Contradiction> {
+    fn build(&self, stream: RandomStream) -> Result<Duplication, Contradiction> {
         Ok(Duplication::new(self.share()?, stream))
     }
 }

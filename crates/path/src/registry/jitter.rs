@@ -2,7 +2,7 @@
 
 use super::JitterKnobs;
 use crate::link::{DelayDistribution, DelayShape, Jitter, JitterConfig, PacketOrder, Redraw};
-use crate::random::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Keyword, Knobs, Ratio, Span};
 
 /// What is drawn.
@@ -39,7 +39,7 @@ struct SpreadKnobs {
 }
 
 impl SpreadKnobs {
-    fn jitter(&self, mean: Span, when: Redraw, stream: Stream) -> Jitter {
+    fn jitter(&self, mean: Span, when: Redraw, stream: RandomStream) -> Jitter {
         let shape = match self.distribution {
             Distribution::Normal => DelayShape::Normal,
             Distribution::Uniform => DelayShape::Uniform,
@@ -69,7 +69,7 @@ pub struct RedrawKnobs {
 }
 
 impl JitterKnobs for RedrawKnobs {
-    fn build(&self, delay: Span, stream: Stream) -> Jitter {
+    fn build(&self, delay: Span, stream: RandomStream) -> Jitter {
         self.spread.jitter(delay, Redraw::Every(self.every), stream)
     }
 }
@@ -83,7 +83,7 @@ pub struct PerPacketKnobs {
 }
 
 impl JitterKnobs for PerPacketKnobs {
-    fn build(&self, delay: Span, stream: Stream) -> Jitter {
+    fn build(&self, delay: Span, stream: RandomStream) -> Jitter {
         self.spread.jitter(delay, Redraw::PerPacket, stream)
     }
 }
@@ -108,7 +108,7 @@ pub struct HeldBackKnobs {
 }
 
 impl JitterKnobs for HeldBackKnobs {
-    fn build(&self, delay: Span, stream: Stream) -> Jitter {
+    fn build(&self, delay: Span, stream: RandomStream) -> Jitter {
         let shape = DelayShape::HeldBack { share: self.share, by: self.by };
         let (deviation, floor) = (Span::ZERO, Span::ZERO);
         let distribution = DelayDistribution { shape, mean: delay, deviation, floor };

@@ -2,7 +2,7 @@
 
 use super::LossKnobs;
 use crate::link::{Changes, ErrorRate, GilbertConfig, LossModel};
-use crate::random::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Contradiction, Knobs, Ratio, Span};
 
 /// Independent losses with one probability per packet, per byte or per bit
@@ -30,7 +30,7 @@ impl RandomLossKnobs {
 }
 
 impl LossKnobs for RandomLossKnobs {
-    fn build(&self, stream: Stream) -> Result<LossModel, Contradiction> {
+    fn build(&self, stream: RandomStream) -> Result<LossModel, Contradiction> {
         let rate = error_rate(self.per_packet, self.per_byte, self.per_bit)?;
         Ok(LossModel::random(rate, stream))
     }
@@ -120,7 +120,7 @@ impl GilbertElliottKnobs {
 }
 
 impl LossKnobs for GilbertElliottKnobs {
-    fn build(&self, stream: Stream) -> Result<LossModel, Contradiction> {
+    fn build(&self, stream: RandomStream) -> Result<LossModel, Contradiction> {
         let config = GilbertConfig {
             changes: self.changes()?,
             loss_in_good: self.loss_in_good,
@@ -161,7 +161,7 @@ impl GilbertKnobs {
 }
 
 impl LossKnobs for GilbertKnobs {
-    fn build(&self, stream: Stream) -> Result<LossModel, Contradiction> {
+    fn build(&self, stream: RandomStream) -> Result<LossModel, Contradiction> {
         let (loss_in_good, loss_in_bad) = (Ratio::ZERO, Ratio::ONE);
         let config = GilbertConfig { changes: self.changes()?, loss_in_good, loss_in_bad };
         Ok(LossModel::gilbert(config, stream))
@@ -181,8 +181,8 @@ mod tests {
         Some(Ratio::new(value).expect("a share"))
     }
 
-    fn stream() -> Stream {
-        Stream::for_element(1, "loss")
+    fn stream() -> RandomStream {
+        RandomStream::for_element(1, "loss")
     }
 
     fn why<T: std::fmt::Debug>(refused: Result<T, Contradiction>) -> String {

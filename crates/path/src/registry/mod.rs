@@ -17,7 +17,7 @@ use crate::link::{
 };
 use crate::medium::MediumConfig;
 use crate::processing::Processing;
-use crate::random::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Contradiction, Rate, Span, mechanisms};
 
 pub use crate::proxy::{ProxyChoice, ProxyKnobs, whole};
@@ -34,7 +34,7 @@ mechanisms! {
 /// What every outage's knobs lead to.
 pub trait OutageKnobs {
     /// The outages, drawn from this stream where they are drawn.
-    fn build(&self, stream: Stream) -> Result<Outage, Contradiction>;
+    fn build(&self, stream: RandomStream) -> Result<Outage, Contradiction>;
 
     /// Whether both directions of the link are to be out at the same times: they then get the same
     /// stream.
@@ -57,7 +57,7 @@ mechanisms! {
 /// What every loss model's knobs lead to.
 pub trait LossKnobs {
     /// The model, drawing from the link's own stream.
-    fn build(&self, stream: Stream) -> Result<LossModel, Contradiction>;
+    fn build(&self, stream: RandomStream) -> Result<LossModel, Contradiction>;
 }
 
 mechanisms! {
@@ -70,7 +70,7 @@ mechanisms! {
 /// What every jitter's knobs lead to.
 pub trait JitterKnobs {
     /// The delays about a mean of `delay`, drawn from the link's own stream.
-    fn build(&self, delay: Span, stream: Stream) -> Jitter;
+    fn build(&self, delay: Span, stream: RandomStream) -> Jitter;
 }
 
 mechanisms! {
@@ -83,7 +83,7 @@ mechanisms! {
 /// What every damage's knobs lead to.
 pub trait CorruptionKnobs {
     /// The damage, drawing from the link's own stream.
-    fn build(&self, stream: Stream) -> Result<Corruption, Contradiction>;
+    fn build(&self, stream: RandomStream) -> Result<Corruption, Contradiction>;
 }
 
 mechanisms! {
@@ -96,7 +96,7 @@ mechanisms! {
 /// What every duplication's knobs lead to.
 pub trait DuplicationKnobs {
     /// The duplication, drawing from the link's own stream.
-    fn build(&self, stream: Stream) -> Result<Duplication, Contradiction>;
+    fn build(&self, stream: RandomStream) -> Result<Duplication, Contradiction>;
 }
 
 mechanisms! {
@@ -152,12 +152,12 @@ mechanisms! {
 /// What every medium's knobs lead to: one that both directions share, or a transmitter for each.
 pub trait MediumKnobs {
     /// The medium on which both directions of a link of this rate take turns.
-    fn shared(&self, _rate: Rate, _stream: Stream) -> Option<MediumConfig> {
+    fn shared(&self, _rate: Rate, _stream: RandomStream) -> Option<MediumConfig> {
         None
     }
 
     /// The transmitter of one direction, at this rate.
-    fn hop(&self, _way: LinkWay, _rate: Rate, _stream: Stream) -> Option<Cellular> {
+    fn hop(&self, _way: LinkWay, _rate: Rate, _stream: RandomStream) -> Option<Cellular> {
         None
     }
 }
@@ -172,5 +172,5 @@ mechanisms! {
 /// What every processing's knobs lead to.
 pub trait ProcessingKnobs {
     /// The processing, drawing from the host's own stream.
-    fn build(&self, stream: Stream) -> Processing;
+    fn build(&self, stream: RandomStream) -> Processing;
 }

@@ -2,7 +2,7 @@
 
 use super::OutageKnobs;
 use crate::link::{Outage, OutageEffect, Sojourn, SojournShape, Windows};
-use crate::random::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Contradiction, Keyword, Knob, KnobKind, Knobs, Span};
 
 const LONGEST: Span = Span::from_secs(86_400);
@@ -80,7 +80,7 @@ impl ScheduledOutageKnobs {
 }
 
 impl OutageKnobs for ScheduledOutageKnobs {
-    fn build(&self, _stream: Stream) -> Result<Outage, Contradiction> {
+    fn build(&self, _stream: RandomStream) -> Result<Outage, Contradiction> {
         let windows = Windows::Listed { list: self.windows()?, every: self.every };
         Ok(Outage::new(windows, self.does))
     }
@@ -157,7 +157,7 @@ impl RandomOutageKnobs {
 }
 
 impl OutageKnobs for RandomOutageKnobs {
-    fn build(&self, stream: Stream) -> Result<Outage, Contradiction> {
+    fn build(&self, stream: RandomStream) -> Result<Outage, Contradiction> {
         let between = self.sojourn(self.up, self.up_distribution);
         let length = self.sojourn(self.down, self.down_distribution);
         Ok(Outage::new(Windows::Drawn { between, length, stream }, self.does))
@@ -186,7 +186,7 @@ mod tests {
     }
 
     fn why(knobs: &ScheduledOutageKnobs) -> String {
-        assert!(knobs.build(Stream::for_element(1, "outage")).is_err());
+        assert!(knobs.build(RandomStream::for_element(1, "outage")).is_err());
         knobs.check().expect_err("a contradiction").why
     }
 

@@ -2,7 +2,7 @@
 
 use super::ProcessingKnobs;
 use crate::processing::Processing;
-use crate::random::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Knobs, Span};
 
 /// Each packet leaves its host after a random time, in order: no phase effects
@@ -24,7 +24,7 @@ pub struct ProcessingJitterKnobs {
 }
 
 impl ProcessingKnobs for ProcessingJitterKnobs {
-    fn build(&self, stream: Stream) -> Processing {
+    fn build(&self, stream: RandomStream) -> Processing {
         Processing::new(self.up_to, stream)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::MediumKnobs;
 use crate::medium::{Aggregation, Background, MediumConfig, OnOff, WifiConfig};
-use crate::random::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Contradiction, Knobs, Rate, Ratio, Span};
 
 /// IEEE 802.11: both directions contend for one half-duplex medium, every frame is
@@ -123,7 +123,7 @@ impl WifiKnobs {
         })
     }
 
-    fn config(&self, rate: Rate, stream: Stream) -> WifiConfig {
+    fn config(&self, rate: Rate, stream: RandomStream) -> WifiConfig {
         let aggregation =
             Aggregation { frames: self.aggregate_frames, bytes: self.aggregate_bytes };
         WifiConfig {
@@ -147,7 +147,7 @@ impl WifiKnobs {
 }
 
 impl MediumKnobs for WifiKnobs {
-    fn shared(&self, rate: Rate, stream: Stream) -> Option<MediumConfig> {
+    fn shared(&self, rate: Rate, stream: RandomStream) -> Option<MediumConfig> {
         Some(MediumConfig::Wifi(Box::new(self.config(rate, stream))))
     }
 }
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     fn build(knobs: &WifiKnobs) -> WifiConfig {
-        knobs.config(Rate::from_mbits_per_sec(65), Stream::for_element(1, "medium"))
+        knobs.config(Rate::from_mbits_per_sec(65), RandomStream::for_element(1, "medium"))
     }
 
     #[test]

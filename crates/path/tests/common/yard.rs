@@ -3,7 +3,8 @@
 use super::packet;
 use ackord_events::DropReason;
 use ackord_path::registry::{QueueChoice, QueueContext};
-use ackord_path::{Around, Dequeued, Outlet, Packets, Queue, QueueDiscipline, Slot, Stream};
+use ackord_path::{Around, Dequeued, Outlet, Packets, Queue, QueueDiscipline, Slot};
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Choice, KnobValue, Rate, Span, Time};
 use ackord_wire::{Ecn, Packet};
 use std::collections::BTreeMap;
@@ -165,7 +166,7 @@ pub(crate) fn registered(name: &str, knobs: &[(&str, KnobValue)]) -> Queue {
         rate: Rate::from_mbits_per_sec(10),
         delay: Span::from_millis(10),
         flow_named: &|_| None,
-        stream: Stream::for_element(1, "links/test/queue"),
+        stream: RandomStream::for_element(1, "links/test/queue"),
     };
     choice.config().build(&context).expect("no flow is named")
 }

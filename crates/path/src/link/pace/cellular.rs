@@ -22,8 +22,8 @@
 //! slot. Who could notice: anyone studying energy, idle phones, or losses that RLC would repair.
 
 use super::{Asks, Sent};
-use crate::Stream;
 use ackord_events::DropReason;
+use ackord_units::RandomStream;
 use ackord_units::{Rate, Ratio, Span, Time};
 use std::collections::VecDeque;
 
@@ -43,7 +43,7 @@ pub struct CellularConfig {
     /// How a phone asks; nothing downward.
     pub request: Option<Request>,
     /// Draws what can be decoded.
-    pub stream: Stream,
+    pub stream: RandomStream,
 }
 
 /// How a phone asks to send.

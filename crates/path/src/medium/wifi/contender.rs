@@ -1,7 +1,7 @@
 //! One that contends for the medium: its window, its backoff counter, and since when it has a frame.
 
 use super::WifiConfig;
-use crate::random::Stream;
+use ackord_units::RandomStream;
 use ackord_units::{Span, Time};
 
 /// The distributed coordination function of one station (IEEE 802.11-2020 §10.3.4).
@@ -47,7 +47,7 @@ impl Contender {
 
     /// The medium has become idle after somebody else had it. Who has found it busy and had no
     /// counter running draws one (§10.3.4.2).
-    pub(super) fn on_idle(&mut self, now: Time, stream: &mut Stream) {
+    pub(super) fn on_idle(&mut self, now: Time, stream: &mut RandomStream) {
         if self.wants_since <= now && self.backoff_slots == 0 {
             self.draw(stream);
         }
@@ -63,7 +63,7 @@ impl Contender {
         self.draw(&mut config.stream);
     }
 
-    fn draw(&mut self, stream: &mut Stream) {
+    fn draw(&mut self, stream: &mut RandomStream) {
         self.backoff_slots = stream.below(self.window_slots + 1);
     }
 }
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn who_finds_the_medium_busy_draws_and_who_has_nothing_to_send_does_not() {
-        let mut stream = Stream::for_element(2, "contender");
+        let mut stream = RandomStream::for_element(2, "contender");
         let mut contender = Contender::new(&WifiConfig::default());
         contender.on_idle(at(10), &mut stream);
         assert_eq!(contender.backoff_slots, 0);

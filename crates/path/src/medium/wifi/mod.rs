@@ -23,8 +23,8 @@ mod frames;
 
 use super::{Around, MediumStats};
 use crate::link::Link;
-use crate::random::Stream;
 use ackord_events::{AccessOutcome, Event, LinkId, Sink};
+use ackord_units::RandomStream;
 use ackord_units::{Bytes, Rate, Ratio, Span, Time};
 use airtime::Airtime;
 use contender::{Attempt, Contender};
@@ -66,7 +66,7 @@ pub struct WifiConfig {
     /// Who else uses the medium.
     pub background: Option<Background>,
     /// What counters and damage are drawn from.
-    pub stream: Stream,
+    pub stream: RandomStream,
 }
 
 /// A-MPDU (§9.7): several frames in one transmission, acknowledged one by one.
@@ -123,7 +123,7 @@ impl Default for WifiConfig {
             bit_error: Ratio::ZERO,
             aggregation: None,
             background: None,
-            stream: Stream::for_element(0, "medium"),
+            stream: RandomStream::for_element(0, "medium"),
         }
     }
 }

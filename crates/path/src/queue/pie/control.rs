@@ -96,8 +96,8 @@ fn scale(probability: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::queue::{DelayEstimate, Limit};
-    use crate::random::Stream;
     use ackord_units::Bytes;
+    use ackord_units::RandomStream;
 
     fn control() -> Control {
         Control::new(&PieConfig {
@@ -112,7 +112,7 @@ mod tests {
             mean_packet: Bytes(1_500),
             ecn: false,
             ecn_up_to: 0.1,
-            stream: Stream::for_element(1, "pie"),
+            stream: RandomStream::for_element(1, "pie"),
         })
     }
 

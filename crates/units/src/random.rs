@@ -8,32 +8,32 @@
 //!
 //! Not for secrets.
 
-use ackord_units::{Ratio, Span, portable};
+use crate::{Ratio, Span, portable};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A stream of random numbers that belongs to one element.
 #[derive(Clone, Debug)]
-pub struct Stream(Xoshiro256PlusPlus);
+pub struct RandomStream(Xoshiro256PlusPlus);
 
-impl Stream {
+impl RandomStream {
     /// The stream of the element called `path` in the run with this seed.
-    pub fn for_element(seed: u64, path: &str) -> Stream {
+    pub fn for_element(seed: u64, path: &str) -> RandomStream {
         let mut state = SplitMix64(SplitMix64(seed).next() ^ fnv1a_64(path.as_bytes()));
         let mut bytes = [0; 32];
         for word in bytes.chunks_exact_mut(8) {
             word.copy_from_slice(&state.next().to_le_bytes());
         }
-        Stream(Xoshiro256PlusPlus::from_seed(bytes))
+        RandomStream(Xoshiro256PlusPlus::from_seed(bytes))
     }
 
     /// Another stream, from four draws of this one.
-    pub(crate) fn split(&mut self) -> Stream {
+    pub fn split(&mut self) -> RandomStream {
         let mut bytes = [0; 32];
         for word in bytes.chunks_exact_mut(8) {
             word.copy_from_slice(&self.next_u64().to_le_bytes());
         }
-        Stream(Xoshiro256PlusPlus::from_seed(bytes))
+        RandomStream(Xoshiro256PlusPlus::from_seed(bytes))
     }
 
     /// 64 uniform bits.
@@ -51,11 +51,12 @@ impl Stream {
 
     /// True when the next draw is below `threshold`, see [`Ratio::as_draw_threshold`].
     #[inline]
-    pub(crate) fn below_threshold(&mut self, threshold: u64) -> bool {
+    pub fn below_threshold(&mut self, threshold: u64) -> bool {
         self.next_u64() < threshold
     }
 
     /// A whole number from zero up to, but not including, `bound`; zero if that is zero.
+    #[inline]
     pub fn below(&mut self, bound: u32) -> u32 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u32
     }
@@ -64,6 +65,7 @@ impl Stream {
     ///
     /// The product of a draw and the width, divided by 2^64: no span is more likely than another
     /// by more than width / 2^64.
+    #[inline]
     pub fn uniform(&mut self, from: Span, until: Span) -> Span {
         let width = until.saturating_sub(from).as_nanos();
         let scaled = (u128::from(self.next_u64()) * u128::from(width)) >> 64;
@@ -72,7 +74,7 @@ impl Stream {
 
     /// A normal number of mean 0 and standard deviation 1, by the polar method (Marsaglia and
     /// Bray 1964). It draws an even count of numbers, 2.5 on average.
-    pub(crate) fn standard_normal(&mut self) -> f64 {
+    pub fn standard_normal(&mut self) -> f64 {
         loop {
             let (u, v) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);
             let square = u * u + v * v;
@@ -83,30 +85,32 @@ impl Stream {
     }
 
     /// A uniform number of mean 0 and standard deviation 1: from -sqrt(3) to sqrt(3).
-    pub(crate) fn standard_uniform(&mut self) -> f64 {
+    pub fn standard_uniform(&mut self) -> f64 {
         (2.0 * self.unit() - 1.0) * 3f64.sqrt()
     }
 
     /// An exponential number of mean 1, by inversion.
-    pub(crate) fn standard_exponential(&mut self) -> f64 {
+    pub fn standard_exponential(&mut self) -> f64 {
         -portable::ln(1.0 - self.unit())
     }
 
     /// A lognormal number of mean 1 and this standard deviation.
-    pub(crate) fn unit_lognormal(&mut self, deviation: f64) -> f64 {
+    pub fn unit_lognormal(&mut self, deviation: f64) -> f64 {
         // ln X is normal with variance s^2 = ln(1 + deviation^2) and mean -s^2 / 2.
         let variance = portable::ln(1.0 + deviation * deviation);
         portable::exp(variance.sqrt() * self.standard_normal() - variance / 2.0)
     }
 
     /// A number from 0 up to, but not including, 1, in steps of 2^-53.
-    pub(crate) fn unit(&mut self) -> f64 {
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
 /// A number's 64 bits well mixed: what SplitMix64 gives first when started at it.
-pub(crate) fn mix64(number: u64) -> u64 {
+#[inline]
+pub fn mix64(number: u64) -> u64 {
     SplitMix64(number).next()
 }
 
@@ -145,7 +149,7 @@ mod tests {
     #[test]
     fn the_numbers_behind_a_seed_stay_what_they_are() {
         // Worked out apart from this code, from the published algorithms.
-        let mut stream = Stream::for_element(1, "links/bottleneck/forward/loss");
+        let mut stream = RandomStream::for_element(1, "links/bottleneck/forward/loss");
         let numbers = [(); 3].map(|()| stream.next_u64());
         let expected = [0xd502_2632_cb49_010b, 0x80d8_a546_64a8_03bf, 0x4d4d_31e9_ada1_b9a9];
         assert_eq!(numbers, expected);
@@ -153,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_stream_depends_on_the_seed_and_on_the_whole_path() {
-        let first = |seed, path| Stream::for_element(seed, path).next_u64();
+        let first = |seed, path| RandomStream::for_element(seed, path).next_u64();
         let base = first(1, "links/a/loss");
         assert_eq!(base, first(1, "links/a/loss"));
         assert_ne!(base, first(2, "links/a/loss"));
@@ -163,7 +167,7 @@ mod tests {
     #[test]
     fn uniform_spans_stay_inside_and_fill_their_range() {
         let (from, until) = (Span::from_nanos(10), Span::from_nanos(14));
-        let mut stream = Stream::for_element(3, "uniform");
+        let mut stream = RandomStream::for_element(3, "uniform");
         let mut counts = [0_u32; 4];
         for _ in 0..4_000 {
             counts[(stream.uniform(from, until) - from).as_nanos() as usize] += 1;
@@ -180,9 +184,9 @@ mod tests {
             let moment = |power| draws.iter().map(|z| z.powi(power)).sum::<f64>() / 100_000.0;
             [moment(1), moment(2), moment(3), moment(4)]
         };
-        let mut stream = Stream::for_element(3, "normal");
+        let mut stream = RandomStream::for_element(3, "normal");
         let normal = moments(Box::new(move || stream.standard_normal()));
-        let mut stream = Stream::for_element(3, "uniform");
+        let mut stream = RandomStream::for_element(3, "uniform");
         let uniform = moments(Box::new(move || stream.standard_uniform()));
         // Five standard errors of each moment: sqrt(var(z^k) / 100000).
         for (found, known, bound) in [
@@ -198,7 +202,7 @@ mod tests {
             assert!((found - known).abs() < bound, "{found} for {known}");
         }
         // The tails: 1001 of a million below -3.09, 100 below -3.72.
-        let mut stream = Stream::for_element(4, "normal");
+        let mut stream = RandomStream::for_element(4, "normal");
         let draws: Vec<f64> = (0..1_000_000).map(|_| stream.standard_normal()).collect();
         for (below, known) in [(-3.09, 1_000.8), (-3.72, 99.6)] {
             let found = draws.iter().filter(|&&draw| draw < below).count() as f64;
@@ -208,7 +212,7 @@ mod tests {
 
     #[test]
     fn whole_numbers_stay_below_their_bound_and_are_all_as_likely() {
-        let mut stream = Stream::for_element(3, "below");
+        let mut stream = RandomStream::for_element(3, "below");
         let mut counts = [0_u32; 16];
         (0..16_000).for_each(|_| counts[stream.below(16) as usize] += 1);
         // Binomial(16000, 1/16): 1000 with a standard deviation of 31; five of them.
@@ -218,7 +222,7 @@ mod tests {
 
     #[test]
     fn chance_never_and_always() {
-        let mut stream = Stream::for_element(3, "chance");
+        let mut stream = RandomStream::for_element(3, "chance");
         assert!((0..1_000).all(|_| stream.chance(Ratio::ONE)));
         assert!(!(0..1_000).any(|_| stream.chance(Ratio::ZERO)));
     }
