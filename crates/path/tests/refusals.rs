@@ -14,7 +14,7 @@ use ackord_wire::{NodeId, Packet};
 use std::sync::{Arc, Mutex};
 
 /// The queues that may drop a waiting packet to take one that comes.
-const PUSH_OUT: [(&str, &[(&str, &'static str)]); 6] = [
+const PUSH_OUT: [(&str, &[(&str, &str)]); 6] = [
     ("drr", &[("push_out", "head")]),
     ("drr", &[("push_out", "tail")]),
     ("sfq", &[("push_out", "head"), ("bucket_by", "flow")]),

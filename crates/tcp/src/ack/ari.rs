@@ -95,7 +95,7 @@ impl AckConfig for AriConfig {
             Then::Adaptive => AdaptiveConfig::default().build(),
             Then::Linux => LinuxAckConfig::default().build(),
         };
-        Box::new(Ari::new(self.clone(), after))
+        Box::new(Ari::new(*self, after))
     }
 }
 

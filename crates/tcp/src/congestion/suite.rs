@@ -55,7 +55,7 @@ fn sample(op: &Op, delivered: Bytes, in_flight: Bytes) -> RateSample {
         in_flight,
         sent_in_flight: in_flight,
         lost_since_sent: Bytes(1000) * lost,
-        app_limited: app_limited,
+        app_limited,
         recovery_phase: match phase {
             0 => RecoveryPhase::Open,
             1 => RecoveryPhase::FastRecovery,

@@ -79,7 +79,7 @@ impl Connection {
         if segment.payload_len > 0 && segment.seq.before(self.receiver.rcv_nxt) {
             // Nothing new in it: the peer may have lost our acknowledgments.
             let data = self.data_of(segment);
-            self.receiver.on_old_data(trace.now, &data, &self.sender.timer().rtt());
+            self.receiver.on_old_data(trace.now, &data, self.sender.timer().rtt());
         }
         self.refuse(trace, segment, reason);
     }

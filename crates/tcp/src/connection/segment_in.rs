@@ -185,7 +185,7 @@ impl Connection {
         let had_finished = self.receiver.finished;
         let mut data = self.data_of(segment);
         data.mark = self.ecn.on_data(segment.flags, ecn);
-        let accepted = self.receiver.accept(trace.now, data, &self.sender.timer().rtt());
+        let accepted = self.receiver.accept(trace.now, data, self.sender.timer().rtt());
         self.tell_ato(trace);
         if accepted.delivered > Bytes::ZERO {
             let stream_offset = Bytes(self.receiver.offset);

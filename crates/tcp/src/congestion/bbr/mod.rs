@@ -33,9 +33,8 @@ mod probe_rtt;
 mod startup;
 
 use super::{
-    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established,
-    LossAnswer, LossResponse, LostSegment, PathModel, RateSample, RecoveryPhase, SampleAdvice,
-    SelectiveAcks,
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, LossAnswer,
+    LossResponse, LostSegment, PathModel, RateSample, RecoveryPhase, SampleAdvice, SelectiveAcks,
 };
 use ackord_units::{Bytes, Knobs, Rate, Span, Time};
 use bounds::{LatestDelivery, Undo};
