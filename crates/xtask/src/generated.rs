@@ -9,13 +9,13 @@
 //! ```
 //!
 //! The pages of `docs/guide` are wholly the program's: `ackord guide --pages docs/guide`. The pages of
-//! the ledger and of the profiles are written by this crate.
+//! the ledger and of the profiles, and the picture of the crates, are written by this crate.
 //!
 //! `generated --write` fills the blocks in and writes the pages; the check compares. The scenario schema is generated
 //! too; the test beside the types compares it with the file.
 
 use crate::workspace::Workspace;
-use crate::{CannotCheck, Findings, ledger, profiles};
+use crate::{CannotCheck, Findings, ledger, profiles, rooms};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
@@ -28,6 +28,9 @@ const LEDGER: &str = "docs/ledger.md";
 
 /// The page of the profiles.
 const PROFILES: &str = "docs/profiles.md";
+
+/// The picture of the crates.
+const ROOMS: &str = "docs/crates.svg";
 
 const OPEN: &str = "<!-- generated: ";
 const OPEN_END: &str = " -->";
@@ -93,7 +96,8 @@ pub(crate) fn write_pages(workspace: &Workspace) -> Result<Findings, CannotCheck
 fn pages(workspace: &Workspace) -> Result<Vec<(&'static str, String)>, CannotCheck> {
     let (ledgers, _) = ledger::read(workspace)?;
     let profiles = profiles::page(&workspace.read(profiles::FILE)?, &ledgers)?;
-    Ok(vec![(LEDGER, ledger::page(&ledgers)), (PROFILES, profiles)])
+    let rooms = rooms::picture(workspace)?;
+    Ok(vec![(LEDGER, ledger::page(&ledgers)), (PROFILES, profiles), (ROOMS, rooms)])
 }
 
 /// Lets the program write the guide's pages into `folder`.

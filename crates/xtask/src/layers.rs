@@ -127,9 +127,19 @@ fn violations(graph: &[Uses]) -> Vec<String> {
     errors
 }
 
+/// A crate's name in ARCHITECTURE.md: its package's without what all have.
+pub(crate) fn room(package: &str) -> Option<&str> {
+    package.strip_prefix(PREFIX)
+}
+
+/// Every room, from the ground up.
+pub(crate) fn rooms() -> impl Iterator<Item = &'static str> {
+    ROOMS.iter().map(|(room, _)| *room)
+}
+
 /// A crate's place in the order, from the ground up.
 fn rank(name: &str) -> Option<usize> {
-    let room = name.strip_prefix(PREFIX)?;
+    let room = room(name)?;
     ROOMS.iter().position(|(known, _)| *known == room)
 }
 

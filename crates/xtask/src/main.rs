@@ -9,6 +9,7 @@
 //! | `docs.rs` | every crate has a row in ARCHITECTURE.md, links lead somewhere, commands exist |
 //! | `ledger/` | what the RFCs ask of an endpoint, where it is done and what shows it |
 //! | `profiles/` | every knob of every profile has a source, and a test that holds its value |
+//! | `rooms.rs` | the picture of the crates with their sizes |
 //! | `generated.rs` | output quoted in the documents is what the program prints today; so are the guide's pages |
 //! | `workspace.rs` | the checkout: its root, its tracked files, its built program |
 
@@ -19,6 +20,7 @@ mod ledger;
 mod modules;
 mod names;
 mod profiles;
+mod rooms;
 mod sizes;
 mod workspace;
 
