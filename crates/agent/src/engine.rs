@@ -53,7 +53,7 @@ pub enum Do {
     Nodelay(u64),
     /// A socket is gone.
     Gone(u64),
-    /// Packets to this host overtake each other: so many segments apart, and segments were sent again in vain.
+    /// Packets to this host overtake each other: so many segments apart, and segments were retransmitted in vain.
     Reordered(IpAddr, u32),
     /// The standing of a lever has changed.
     Standing(u16, Lever, Standing),

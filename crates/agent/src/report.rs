@@ -71,7 +71,7 @@ pub struct Arrived {
 pub struct Acked {
     /// How long after the segment.
     pub after: Span,
-    /// It carried nothing else, and left because a timer struck.
+    /// It carried nothing else, and left because a timer expired.
     pub alone: bool,
 }
 
@@ -80,7 +80,7 @@ pub struct Acked {
 pub struct Figures {
     /// Time in exchanges: gaps between packets of less than 300 ms.
     pub active: Span,
-    /// Octets that came and that were acknowledged.
+    /// Bytes that came and that were acknowledged.
     pub octets: u64,
     /// Time that small writes were held by Nagle's algorithm, waits of 10 ms and more.
     pub nagle: Span,
@@ -130,7 +130,7 @@ impl Figures {
 /// A transfer towards this host that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transferred {
-    /// Octets received.
+    /// Bytes received.
     pub size: Bytes,
     /// From the first segment to the last.
     pub took: Span,

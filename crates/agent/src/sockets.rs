@@ -133,7 +133,7 @@ mod tests {
         sockets.write().expect("ours");
         assert_eq!(Sockets::read(&path).expect("a list"), [1, 2, 3]);
         let len = fs::metadata(&path).expect("it is there").len();
-        assert!(len < 20_000, "{len} octets for three sockets");
+        assert!(len < 20_000, "{len} bytes for three sockets");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// One emulated link between two namespaces on the stock kernel. Its rate at the receiver's socket
 /// is set against the configured one, saturated by UDP and by TCP; the delay of every datagram
 /// against what theory says of it, on an idle link and on a busy one; and without a limit on the
-/// link, how many octets and packets go through. Leave the machine alone meanwhile: it measures what
+/// link, how many bytes and packets go through. Leave the machine alone meanwhile: it measures what
 /// else runs on it, too.
 #[derive(Args)]
 #[command(after_help = "\

@@ -1,4 +1,4 @@
-//! `ackord gateway`: middle boxes and queues of the simulator on a real router.
+//! `ackord gateway`: middleboxes and queues of the simulator on a real router.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -28,7 +28,7 @@ use ackord_gateway::config::{ConfigFile, ConfigOptions, GatewayConfig, gateway_j
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Middle boxes and queues on a router, beside stock kernels at both ends
+/// Middleboxes and queues on a router, beside stock kernels at both ends
 ///
 /// On the Linux box before a wireless or access network. Remedies (Proxy TCP, Snoop, M-TCP) stand beside the
 /// path: the kernel forwards, the gateway sees copies and adds packets. Queues (selective drop, FQ-CoDel and

@@ -83,7 +83,7 @@ struct ShowArguments {
 /// Count the transfers in captures (pcapng or pcap)
 ///
 /// A transfer is what one direction of a TCP connection carries between pauses longer than
-/// `--idle`, so a connection that stays open counts as several. What is sent again counts once. A
+/// `--idle`, so a connection that stays open counts as several. What is retransmitted counts once. A
 /// capture that is imported twice counts twice. Either everything is counted or, if one of the
 /// captures cannot be opened, nothing.
 #[derive(Args)]

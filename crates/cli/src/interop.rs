@@ -39,7 +39,7 @@ pub(crate) struct InteropArguments {
     /// IPv4 and as server over IPv6 only, unless said otherwise
     #[arg(long)]
     quick: bool,
-    /// Seed of the paths' random streams and of the octets sent
+    /// Seed of the paths' random streams and of the bytes sent
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
     /// Leave tshark out

@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// Run a scenario in real time, with this machine's kernel at every host
 ///
 /// The same file as for `ackord run`, and the same results: every host becomes a network namespace
-/// on the stock kernel, the whole path with its queues, losses, media and middle boxes is emulated
+/// on the stock kernel, the whole path with its queues, losses, media and middleboxes is emulated
 /// in this process, and the scenario's workloads run on the kernel's sockets. Flows that name
 /// commands (`exec` in the file: iperf3, curl, anything) run these instead. What the scenario asks
 /// of endpoints is set as far as the kernel lets, and the report says where it does not; it also has

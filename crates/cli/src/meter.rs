@@ -230,7 +230,7 @@ impl Drawing {
                     self.link = (self.link + 1) % self.feed.links().len().max(1);
                     self.paused = None;
                 }
-                // Arrow keys and the like: several octets, none of them for us.
+                // Arrow keys and the like: several bytes, none of them for us.
                 0x1b => break,
                 _ => {}
             }

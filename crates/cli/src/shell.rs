@@ -41,7 +41,7 @@ pub(crate) struct ShellArguments {
     #[arg(long, value_name = "FILE", requires = "meter")]
     output: Option<PathBuf>,
     /// Write captures (pcapng) of what passes at both ends of the link into this folder:
-    /// inside.pcapng, outside.pcapng, and base.pcapng where there is a middle box
+    /// inside.pcapng, outside.pcapng, and base.pcapng where there is a middlebox
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
     /// Write the summary as JSON to this file, or with `-` to standard output after the command's
@@ -130,10 +130,10 @@ struct LinkArguments {
     /// nothing is given
     #[arg(long, value_name = "CAPACITY")]
     limit: Option<String>,
-    /// A middle box before the link, such as snoop, with knobs if they are to differ
+    /// A middlebox before the link, such as snoop, with knobs if they are to differ
     #[arg(long, value_name = "BOX[:..]")]
     proxy: Option<String>,
-    /// Propagation delay each way between this machine and the middle box
+    /// Propagation delay each way between this machine and the middlebox
     #[arg(long, value_name = "SPAN", requires = "proxy")]
     wired_delay: Option<String>,
     /// Begin with a link of this scenario file (or of a built-in one); options change it

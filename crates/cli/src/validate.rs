@@ -112,8 +112,8 @@ const NOTES: &[&str] = &[
      enter the path, data as it arrives in order at the receiver, losses and queueing where they \
      happen. What the kernel's ends do is told from the packets on their wires; timeouts are the \
      kernel's own count.",
-    "goodput: octets delivered from a flow's start to the end of the run; of transfers and \
-     exchanges the octets they carry over the time they take, without pauses.",
+    "goodput: bytes delivered from a flow's start to the end of the run; of transfers and \
+     exchanges the bytes they carry over the time they take, without pauses.",
     "Same seed, same losses: the n-th packet on a link is lost on both sides. Once the two senders \
      send differently, the n-th packet is another one.",
     "pure ACKs: of the end that receives, without data, SYN or FIN.",

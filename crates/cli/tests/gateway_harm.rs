@@ -85,7 +85,7 @@ fn scenario(seconds: u32, congestion: &str) -> Scenario {
 /// Two of these at the same time would keep each other's gateway waiting.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Octets that arrived, by second and flow; and by flow, whether it is left alone.
+/// Bytes that arrived, by second and flow; and by flow, whether it is left alone.
 struct Arrived {
     octets: RefCell<Vec<[u64; MOBILES as usize]>>,
     is_control: Vec<bool>,
@@ -179,7 +179,7 @@ fn run(seconds: u32, congestion: &str, remedy: &str) -> Option<Outcome> {
     ackord_testing::late(Duration::from_nanos(report.lateness.p99.as_nanos()));
     let log = fs::read_to_string(log).expect("it is there");
     assert!(!matches!(report.commands[..], [CommandOutcome::Exited(1..)]), "{log}");
-    // Whatever it does to them, no octet is another, and the kernel forwards everything.
+    // Whatever it does to them, no byte is another, and the kernel forwards everything.
     let router = report.router.expect("one was asked for");
     assert_eq!((report.counts.altered, report.counts.unchecked), (0, 0));
     assert_eq!((router.to_mobile.missing, router.to_fixed.missing), (0, 0), "{router:?}");

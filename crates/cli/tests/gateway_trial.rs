@@ -35,11 +35,11 @@ fn a_flow_goes_on_at_once_after_an_outage_and_every_octet_is_the_one_that_was_se
         let only = ["--way", "download", "--ip", "ipv4", "--sender", "cubic"];
         let remedies = ["--remedy", "none", "--remedy", "proxy-tcp"];
         let Some(found) = report(&[&command[..], &only, &remedies].concat()) else { return };
-        // A run in which a host got another octet than was sent there fails as a whole.
+        // A run in which a host got another byte than was sent there fails as a whole.
         let router = |what: &str| found["router"][what].as_u64().expect("a count");
         assert_eq!((router("runs"), router("refused"), router("unchecked")), (2, 0, 0), "{found}");
         assert_eq!(router("lost"), 0, "{found}");
-        // Two flows of eight seconds, out for a fifth of that, at 10 Mbit/s in packets of 1500 octets.
+        // Two flows of eight seconds, out for a fifth of that, at 10 Mbit/s in packets of 1500 bytes.
         assert!(router("handed") > 5_000 && router("made") > 0, "{found}");
         let first = |remedy: &str| live(&found, remedy, "first data after an outage");
         let goodput = |remedy: &str| live(&found, remedy, "goodput");

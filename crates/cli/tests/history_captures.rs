@@ -17,7 +17,7 @@ use std::time::Duration;
 /// What a response has before its body.
 const HEAD: usize = 64;
 
-/// A response of `/BYTES`, head and body together exactly `HEAD + BYTES` octets long, on
+/// A response of `/BYTES`, head and body together exactly `HEAD + BYTES` bytes long, on
 /// connections that stay open.
 fn answer(stream: TcpStream) -> Option<()> {
     let mut input = BufReader::new(stream.try_clone().ok()?);

@@ -140,7 +140,7 @@ fn silence_is_met_otherwise(stack: &Stack, kernel: &Schedules) -> Vec<String> {
     differ
 }
 
-/// When our SYN, or our SYN-ACK, leaves while nobody answers and timers strike to the nanosecond: the
+/// When our SYN, or our SYN-ACK, leaves while nobody answers and timers expire to the nanosecond: the
 /// first ten, in seconds.
 fn syn_times(stack: &Stack, side: Side) -> Vec<f64> {
     let id = EndpointId { flow: FlowId(0), side };

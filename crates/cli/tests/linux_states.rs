@@ -53,17 +53,17 @@ const DIFFER: &[(&str, &str, &str)] = &[
     ("CLOSING", "reset just below the window", RESET_BELOW_FIN),
     ("LAST-ACK", "reset just below the window", RESET_BELOW_FIN),
     ("TIME-WAIT", "reset inside the window", NO_CHALLENGE),
-    ("TIME-WAIT", "acknowledgment of one octet unsent", NO_CHALLENGE),
+    ("TIME-WAIT", "acknowledgment of one byte unsent", NO_CHALLENGE),
     ("TIME-WAIT", "acknowledgment from long ago", NO_CHALLENGE),
-    ("TIME-WAIT", "ten octets in order", AFTER_THE_FIN),
-    ("TIME-WAIT", "ten octets without ACK", AFTER_THE_FIN),
+    ("TIME-WAIT", "ten bytes in order", AFTER_THE_FIN),
+    ("TIME-WAIT", "ten bytes without ACK", AFTER_THE_FIN),
 ];
 
 /// Where older kernels differ too.
 const OLDER: [&str; 2] = ["6.1.", "6.12."];
 const OLDER_DIFFER: &[(&str, &str, &str)] = &[
-    ("ESTABLISHED", "acknowledgment of one octet unsent", SILENT_DROP),
-    ("ESTABLISHED", "ten octets, unsent acknowledged", SILENT_DROP),
+    ("ESTABLISHED", "acknowledgment of one byte unsent", SILENT_DROP),
+    ("ESTABLISHED", "ten bytes, unsent acknowledged", SILENT_DROP),
 ];
 
 const SYN_RESET: &str = "both forget the connection; the kernel resets the SYN as well, so that a \
@@ -209,7 +209,7 @@ impl Ours {
     }
 }
 
-/// Without SYNs and FINs that a timer sends again: the script takes its time.
+/// Without SYNs and FINs that a timer retransmits: the script takes its time.
 fn answers(said: &[Answer]) -> Vec<Answer> {
     let again = |answer: &&Answer| {
         let flags = Flags::from_bits(answer.flags);

@@ -27,7 +27,7 @@ fn curl_downloads_from_us_and_the_result_has_the_simulators_beside_it() {
         let Some(output) = live(&[&serve[..], &curl[..]].concat()) else { return };
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{errors}");
-        assert!(std::fs::read(&copy).unwrap() == sent, "the octets differ");
+        assert!(std::fs::read(&copy).unwrap() == sent, "the bytes differ");
         let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("only JSON");
         late(&found["lateness"]["p99_us"]);
         let transfer = &found["connections"][0]["transfers"][0];

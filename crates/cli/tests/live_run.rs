@@ -55,11 +55,11 @@ fn within_bounds(found: &Value) {
     assert_timely!(acks > sent / 4 && acks <= sent, "{acks} acknowledgments of {sent} segments");
     let again = count(&flow["retransmitted_segments"]);
     assert_timely!(again > 0 && again < sent / 10, "{again} of {sent} again");
-    // Every packet that was lost is sent again, or still to be.
+    // Every packet that was lost is retransmitted, or still to be.
     let lost = count(&flow["packets_dropped"]);
     assert_timely!(
         again + 40 > lost && again <= lost + sent / 50,
-        "{lost} lost, {again} sent again"
+        "{lost} lost, {again} retransmitted"
     );
     // What went into the path came out of it, died there, or was under way at the end.
     let device = &found["real_time"]["device"];
@@ -97,7 +97,7 @@ fn kernels_at_both_ends_count_what_was_seen_on_their_wires() {
         assert_timely!(agrees(counted(&server, "TcpRetransSegs")), "{again} again: {server}");
         assert_timely!(agrees(count(&last["retransmitted_segments"])), "{again} again: {last}");
         let device = &found["real_time"]["device"];
-        // Every segment of a kernel was taken. (It counts those sent again apart.)
+        // Every segment of a kernel was taken. (It counts those retransmitted apart.)
         let both = |name: &str| counted(&server, name) + counted(&station, name);
         let entered = count(&device["entered"]);
         let segments = both("TcpOutSegs") + both("TcpRetransSegs");
@@ -175,14 +175,14 @@ fn curl_fetches_from_a_web_server_through_the_path_and_all_is_told_of_the_flow()
         let longer = ["lossy-wifi", "--set", "duration=30 s", "--lateness-budget", "10 s"];
         let files = ["--set", &programs, "--out", text(&out), "--pcap", text(&captures)];
         let Some(found) = live_json(&[&longer[..], &files].concat()) else { return };
-        assert!(std::fs::read(folder.path().join("copy")).unwrap() == octets, "the octets differ");
-        // The answer's headers are some hundred octets.
+        assert!(std::fs::read(folder.path().join("copy")).unwrap() == octets, "the bytes differ");
+        // The answer's headers are some hundred bytes.
         let flow = &found["flows"][0];
         let delivered = count(&flow["bytes_delivered"]);
         assert!((600_000..601_000).contains(&delivered), "{delivered}");
         assert!(found["duration_s"].as_f64().is_some_and(|secs| secs < 29.0), "it ended with curl");
         let (sent, acks) = (count(&flow["segments_sent"]), count(&flow["acks_sent"]));
-        // 600 kB of 1448 octets; the request and the handshake are no pure acknowledgments.
+        // 600 kB of 1448 bytes; the request and the handshake are no pure acknowledgments.
         assert!(sent >= 415, "{sent} segments");
         assert_timely!(sent < 600 && acks <= sent, "{sent} segments, {acks} acknowledgments");
         let commands = found["commands"].as_array().expect("a list");

@@ -12,9 +12,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
 
-/// Octets of the file that is fetched.
+/// Bytes of the file that is fetched.
 const SIZE: usize = 1_000_000;
-/// Of an IP packet of 1500 octets so many are payload, at most.
+/// Of an IP packet of 1500 bytes so many are payload, at most.
 const PAYLOAD: f64 = 1_448.0 / 1_500.0;
 
 /// States of sockets in the kernel's tables: TCP's LISTEN, and what UDP has.
@@ -131,7 +131,7 @@ fn a_round_trip_takes_the_delay_twice_and_nothing_is_faster_than_the_link() {
         let link = ["--rate", "8mbit", "--delay", "20ms"];
         let (pinged, told) = served.shell(Who::Root, &link, PING);
         let [least, mean] = round_trips(&pinged);
-        // 84 octets at 8 Mbit/s take 84 us.
+        // 84 bytes at 8 Mbit/s take 84 us.
         assert!(least >= 40.1, "{least} {mean}");
         assert_timely!(least < 45.0 && mean < 60.0, "{least} {mean}");
         assert_eq!(
@@ -223,7 +223,7 @@ fn a_trace_of_mahimahi_s_lets_through_what_it_has_opportunities_for() {
             fs::write(&path, lines).expect("ours");
             path
         };
-        // 1504 octets every 2 ms, of which a packet of 1500 takes all: 6.016 Mbit/s.
+        // 1504 bytes every 2 ms, of which a packet of 1500 takes all: 6.016 Mbit/s.
         let (up, down) = (file("up.trace", "1\n"), file("down.trace", "2\n"));
         let link = ["--trace", text(&up), text(&down), "--delay", "5ms"];
         let (curled, told) = served.shell(Who::Root, &link, CURL);
@@ -313,12 +313,12 @@ fn captures_have_what_passed_at_both_ends() {
     assert_eq!(told["captures"].as_array().map(Vec::len), Some(2));
     for place in ["inside", "outside"] {
         let size = fs::metadata(folder.join(format!("{place}.pcapng"))).expect("written").len();
-        // Six packets of 84 octets.
+        // Six packets of 84 bytes.
         assert!(size > 6 * 84, "{place}: {size}");
     }
 }
 
-/// Answers every datagram at this address with the same, octets turned round.
+/// Answers every datagram at this address with the same, bytes turned round.
 const ECHO: &str = "import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.bind(('127.0.0.53', 53))

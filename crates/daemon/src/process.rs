@@ -26,7 +26,7 @@ pub fn unix_s() -> f64 {
     since.map_or(0.0, |since| since.as_secs_f64())
 }
 
-/// Memory in use, octets (proc_pid_statm(5)); 0 where the system does not say.
+/// Memory in use, bytes (proc_pid_statm(5)); 0 where the system does not say.
 pub fn resident_octets() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = text.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0_u64);

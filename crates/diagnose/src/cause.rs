@@ -26,7 +26,7 @@ pub enum Cause {
     DelayedAck,
     /// The congestion window was still growing: slow start, or after a loss by congestion.
     WindowGrowth,
-    /// Loss by congestion, repaired by fast recovery.
+    /// Loss by congestion, recovered by fast recovery.
     FastRecovery,
     /// Timeout: the last segments of a transfer were lost.
     TimeoutTail,
@@ -44,9 +44,9 @@ pub enum Cause {
     QueueingOwn,
     /// Waiting in a queue that others filled.
     QueueingOthers,
-    /// Nothing got through for a while: a fade, a hand-over.
+    /// Nothing got through for a while: a fade, a handover.
     Outage,
-    /// Loss that no queue explains, its repair, and the window it took.
+    /// Loss that no queue explains, its recovery, and the window it took.
     RandomLoss,
     /// A policer dropped what was beyond its rate.
     Policer,

@@ -31,7 +31,7 @@ pub struct CaptureRead {
     pub others: Vec<(String, u64)>,
     /// Frames that were TCP or IP, but too short or malformed.
     pub malformed: u64,
-    /// Octets kept of a frame at most, where the file says so.
+    /// Bytes kept of a frame at most, where the file says so.
     pub snap_len: Option<u32>,
     /// Packets that the capturing program says it lost, where the file says so.
     pub dropped: Option<u64>,
@@ -107,11 +107,11 @@ pub struct Connection {
     pub duration_s: f64,
     /// Packets from the client and from the server.
     pub packets: [u64; 2],
-    /// Octets of payload, each once, both ways.
+    /// Bytes of payload, each once, both ways.
     pub bytes: u64,
     /// The same from the client and from the server.
     pub bytes_by: [u64; 2],
-    /// Octets retransmitted, by exact ranges.
+    /// Bytes retransmitted, by exact ranges.
     pub retransmitted_bytes: u64,
     /// Where the capture was taken.
     pub vantage: Vantage,
@@ -192,7 +192,7 @@ pub struct PathFacts {
     pub loss_events: u64,
     /// Segments that came behind later ones, without having been lost.
     pub reordered: u64,
-    /// Maximum segment size in use, octets.
+    /// Maximum segment size in use, bytes.
     pub mss: u32,
     /// What two captures at different places show of the way between them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -253,9 +253,9 @@ pub struct Point {
     pub t: f64,
     /// What it is.
     pub kind: PointKind,
-    /// Offset in the stream: of the first octet, of the ACK, of the window's edge.
+    /// Offset in the stream: of the first byte, of the ACK, of the window's edge.
     pub from: u64,
-    /// The octet after the last, for data and SACK; for ACKs the edge of the window.
+    /// The byte after the last, for data and SACK; for ACKs the edge of the window.
     pub to: u64,
     /// Frame.
     pub frame: u64,
@@ -267,9 +267,9 @@ pub struct Point {
 pub enum PointKind {
     /// A data segment.
     Data,
-    /// Octets that were seen before.
+    /// Bytes that were seen before.
     Retransmission,
-    /// Octets that were not seen before, behind later ones.
+    /// Bytes that were not seen before, behind later ones.
     OutOfOrder,
     /// An ACK.
     Ack,

@@ -38,7 +38,7 @@ const WAITING: usize = 8;
 
 /// Reads captures to their ends and accounts for every connection in them. A capture that begins when
 /// another has ended continues it; captures of the same time were taken at different places, and a
-/// connection that stands in both is told once. `progress` is told the share of the octets read, where
+/// connection that stands in both is told once. `progress` is told the share of the bytes read, where
 /// that is known, and may stop it.
 ///
 /// # Errors

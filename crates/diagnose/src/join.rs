@@ -17,7 +17,7 @@ const SAME_PLACE: Span = Span::from_micros(20);
 /// Of fewer packets no delays are told.
 const FEWEST: usize = 10;
 
-/// What makes a connection the same: its ends, and the first octet of its client.
+/// What makes a connection the same: its ends, and the first byte of its client.
 type Identity = ([Address; 2], u32);
 
 /// All connections of all places, each once.

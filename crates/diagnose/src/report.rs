@@ -168,7 +168,7 @@ fn artefacts(connection: &Connection) -> Vec<Artefact> {
         ArtefactKind::MissingPackets,
         missing,
         missing_frame,
-        "octets were acknowledged that the capture does not have: it lost packets",
+        "bytes were acknowledged that the capture does not have: it lost packets",
     );
     add(
         ArtefactKind::DuplicatedPackets,

@@ -39,7 +39,7 @@ pub struct Sacks {
 }
 
 impl Sacks {
-    /// One more block, from its first octet to the one after its last; the fifth is left out.
+    /// One more block, from its first byte to the one after its last; the fifth is left out.
     #[inline]
     pub fn push(&mut self, block: (u32, u32)) {
         if let Some(place) = self.blocks.get_mut(usize::from(self.len)) {
@@ -78,9 +78,9 @@ pub struct Seen {
     pub window: u16,
     /// Control bits.
     pub flags: Flags,
-    /// Octets of payload that the packet had, kept or not.
+    /// Bytes of payload that the packet had, kept or not.
     pub payload_len: u32,
-    /// Octets of the IP packet.
+    /// Bytes of the IP packet.
     pub ip_len: u32,
     /// Identification field of IPv4; zero for IPv6.
     pub ip_id: u16,

@@ -25,7 +25,7 @@ impl LinkId {
     pub const NONE: LinkId = LinkId(u32::MAX);
 }
 
-/// A middle box, numbered as in the topology.
+/// A middlebox, numbered as in the topology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProxyId(pub u32);
 
@@ -282,7 +282,7 @@ pub enum Event<'a> {
         /// How it went.
         outcome: AccessOutcome,
     },
-    /// A middle box sent a packet of its own.
+    /// A middlebox sent a packet of its own.
     ProxySent {
         /// The box.
         proxy: ProxyId,
@@ -291,21 +291,21 @@ pub enum Event<'a> {
         /// What for.
         what: ProxySending,
     },
-    /// A packet ended in a middle box, or waits there.
+    /// A packet ended in a middlebox, or waits there.
     ProxyAbsorbed {
         /// The box.
         proxy: ProxyId,
         /// Which.
         packet: &'a Packet,
     },
-    /// A middle box sent a packet on that it had absorbed.
+    /// A middlebox sent a packet on that it had absorbed.
     ProxyReleased {
         /// The box.
         proxy: ProxyId,
         /// Which.
         packet: &'a Packet,
     },
-    /// A middle box did something about a connection.
+    /// A middlebox did something about a connection.
     ProxyActed {
         /// The box.
         proxy: ProxyId,
@@ -314,12 +314,12 @@ pub enum Event<'a> {
         /// What.
         act: ProxyAct,
     },
-    /// A middle box failed, with all it knew.
+    /// A middlebox failed, with all it knew.
     ProxyFailed {
         /// The box.
         proxy: ProxyId,
     },
-    /// A middle box that had failed restarted, knowing nothing.
+    /// A middlebox that had failed restarted, knowing nothing.
     ProxyRestarted {
         /// The box.
         proxy: ProxyId,

@@ -2,7 +2,7 @@
 
 use crate::LinkId;
 
-/// What a packet that a middle box made is for.
+/// What a packet that a middlebox made is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProxySending {
     /// Cached data, again.
@@ -15,7 +15,7 @@ pub enum ProxySending {
     Relay,
 }
 
-/// What a middle box did about a connection.
+/// What a middlebox did about a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProxyAct {
     /// It took the mobile host for unreachable.

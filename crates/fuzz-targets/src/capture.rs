@@ -5,7 +5,7 @@ use ackord_wire::{CaptureReader, glimpse};
 /// Bytes of a capture file.
 pub fn capture(data: &[u8]) {
     let Ok(mut reader) = CaptureReader::new(data) else { return };
-    // Each packet takes octets of the file: there cannot be more.
+    // Each packet takes bytes of the file: there cannot be more.
     for _ in 0..=data.len() {
         match reader.next_packet() {
             Ok(Some((link, packet))) => {
@@ -14,5 +14,5 @@ pub fn capture(data: &[u8]) {
             Ok(None) | Err(_) => return,
         }
     }
-    panic!("more packets than octets");
+    panic!("more packets than bytes");
 }

@@ -4,7 +4,7 @@
 use ackord_diagnose::{CaptureRead, Reader, Seen};
 use std::io::Cursor;
 
-/// What is unpacked at most: a few octets can stand for gigabytes.
+/// What is unpacked at most: a few bytes can stand for gigabytes.
 const MOST_FRAMES: usize = 100_000;
 
 /// Bytes of a capture file; the first two say where it is cut.

@@ -1,9 +1,9 @@
-//! What the fuzzing targets ask of the readers and of the endpoint: functions of any octets that panic
+//! What the fuzzing targets ask of the readers and of the endpoint: functions of any bytes that panic
 //! where something is wrong. libFuzzer calls them (`fuzz/`), and the tests here replay its corpora.
 //!
 //! | file | target |
 //! | --- | --- |
-//! | `packet.rs`, `options.rs` | octets of a packet, and of the options of a TCP header |
+//! | `packet.rs`, `options.rs` | bytes of a packet, and of the options of a TCP header |
 //! | `observer.rs` | what a gateway observes |
 //! | `agent.rs` | what an agent reads: its files, and reports of its programs |
 //! | `capture.rs`, `trace.rs` | capture files, mahimahi traces |
@@ -38,7 +38,7 @@ pub use scenario::scenario;
 pub use script::script;
 pub use trace::trace;
 
-/// A target: panics on octets that show something wrong.
+/// A target: panics on bytes that show something wrong.
 pub type Target = fn(&[u8]);
 
 /// Every target of this crate by its name in `fuzz/corpus`.
@@ -72,7 +72,7 @@ pub fn pair(data: &[u8]) {
     }
 }
 
-/// The octets as far as they are UTF-8.
+/// The bytes as far as they are UTF-8.
 fn text(data: &[u8]) -> &str {
     let end = std::str::from_utf8(data).map_or_else(|error| error.valid_up_to(), str::len);
     std::str::from_utf8(&data[..end]).expect("valid up to there")

@@ -1,8 +1,8 @@
 //! What a gateway observes, whatever that is: it never injects what nobody earned.
 //!
-//! An input is a list of steps of eight octets: what passes, of which connection, where, and how much later the
-//! next one is. Whole packets are sound, with octets that follow from their sequence numbers; others are
-//! damaged, or octets of the input itself.
+//! An input is a list of steps of eight bytes: what passes, of which connection, where, and how much later the
+//! next one is. Whole packets are sound, with bytes that follow from their sequence numbers; others are
+//! damaged, or bytes of the input itself.
 
 use ackord_gateway::{
     ClassConfig, Cover, Engine, EngineConfig, Interface, Limits, LinkKind, Order, Sighting,
@@ -40,7 +40,7 @@ pub fn observer(data: &[u8]) {
 struct Trial {
     engine: Engine,
     now: Time,
-    /// IP octets of data segments that passed towards the mobile host of a port, and that were injected there.
+    /// IP bytes of data segments that passed towards the mobile host of a port, and that were injected there.
     passed: BTreeMap<u16, u64>,
     injected: BTreeMap<u16, u64>,
 }
@@ -155,13 +155,13 @@ impl Trial {
             let port = if to_mobile { read.endpoints.dst } else { read.endpoints.src }.port();
             assert!(to_mobile || payload.is_empty(), "no data is made up for a fixed host");
             for (at, is) in (0_u32..).zip(payload) {
-                assert_eq!(*is, octet(read.segment.seq + at), "octets are those that were sent");
+                assert_eq!(*is, octet(read.segment.seq + at), "bytes are those that were sent");
             }
             *self.injected.entry(port).or_default() += injection.frame.len() as u64;
         }
         for (port, injected) in &self.injected {
             let passed = self.passed.get(port).copied().unwrap_or(0);
-            assert!(*injected <= passed, "{injected} of {passed} octets, port {port}");
+            assert!(*injected <= passed, "{injected} of {passed} bytes, port {port}");
         }
         assert!(self.engine.connections().len() <= CONNECTIONS);
         assert!(self.engine.connections().kept() <= Bytes(KEPT));
@@ -169,7 +169,7 @@ impl Trial {
     }
 }
 
-/// The octet of a stream with this number.
+/// The byte of a stream with this number.
 fn octet(seq: Seq) -> u8 {
     (seq.0.wrapping_mul(2_654_435_761) >> 24) as u8
 }

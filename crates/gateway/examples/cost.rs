@@ -82,7 +82,7 @@ fn main() {
     let seconds = (clock() - began) as f64 / 1e9;
     println!(
         "{name}, {connections} connections: {:.0} frames a second, {:.2} us each; {} MiB resident, \
-         {} MiB of them kept octets; {injected} injected",
+         {} MiB of them kept bytes; {injected} injected",
         seen as f64 / seconds,
         seconds * 1e6 / seen as f64,
         resident() >> 20,
@@ -136,7 +136,7 @@ fn clock() -> u64 {
     now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
 }
 
-/// Octets of memory in use (proc_pid_statm(5)).
+/// Bytes of memory in use (proc_pid_statm(5)).
 fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = text.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0_u64);

@@ -4,7 +4,7 @@ use ackord_units::Bytes;
 
 /// What was earned and not spent.
 ///
-/// A connection's: data towards the mobile host earns a share of its octets, up to the burst; what is injected
+/// A connection's: data towards the mobile host earns a share of its bytes, up to the burst; what is injected
 /// spends them. So a connection's injections never exceed what its sender sent, and whoever forges packets is no
 /// better off with a gateway on the way than without. That of all connections is earned by time alone.
 #[derive(Clone, Copy, Debug)]

@@ -41,7 +41,7 @@ impl Key {
 /// What happened to a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// TCP payload towards the mobile host, octets; an estimate of what passed while it was let pass.
+    /// TCP payload towards the mobile host, bytes; an estimate of what passed while it was let pass.
     pub octets_to_mobile: u64,
     /// TCP payload from it.
     pub octets_from_mobile: u64,
@@ -49,7 +49,7 @@ pub struct Counters {
     pub injected_to_mobile: u64,
     /// And towards the fixed one.
     pub injected_to_fixed: u64,
-    /// What a box wanted to inject and could not: its octets were gone, or the budget was spent.
+    /// What a box wanted to inject and could not: its bytes were gone, or the budget was spent.
     pub refused: u64,
     /// The number after its SYN, towards the mobile host and from it.
     pub first_after_syn: [Option<Seq>; 2],
@@ -130,13 +130,13 @@ pub struct Connections {
 pub struct Limits {
     /// Connections.
     pub connections: usize,
-    /// Octets of one that are kept, headers included, and that it may save up for injections.
+    /// Bytes of one that are kept, headers included, and that it may save up for injections.
     pub octets_each: Bytes,
-    /// Octets of all that are kept.
+    /// Bytes of all that are kept.
     pub octets_in_all: Bytes,
     /// A connection is forgotten this long after its last packet.
     pub idle_for: Span,
-    /// Of a thousand octets of data that pass towards a mobile host, so many may be injected.
+    /// Of a thousand bytes of data that pass towards a mobile host, so many may be injected.
     pub injected_per_mille: u64,
     /// How much may be injected into all connections together.
     pub injected_rate: Rate,
@@ -275,7 +275,7 @@ impl Connections {
         self.known.get_mut(key)
     }
 
-    /// Keeps an IP packet of a connection, whose payload of `len` octets begins at `seq`, if there is
+    /// Keeps an IP packet of a connection, whose payload of `len` bytes begins at `seq`, if there is
     /// room. Answers whether there was.
     pub fn keep(&mut self, flow: FlowId, seq: Seq, len: u32, packet: &[u8]) -> bool {
         let (kept, limits) = (self.kept, self.limits);
@@ -303,7 +303,7 @@ impl Connections {
         self.kept = others + connection.store.octets().get();
     }
 
-    /// Octets of all connections that are kept.
+    /// Bytes of all connections that are kept.
     pub fn kept(&self) -> Bytes {
         Bytes(self.kept)
     }
@@ -335,17 +335,17 @@ impl Connections {
 }
 
 impl Connection {
-    /// The IP packet with these `len` octets of payload from `seq` on, if it is kept.
+    /// The IP packet with these `len` bytes of payload from `seq` on, if it is kept.
     pub fn packet(&self, seq: Seq, len: u32) -> Option<&[u8]> {
         self.store.packet(seq, len)
     }
 
-    /// Octets of it that are kept.
+    /// Bytes of it that are kept.
     pub fn kept(&self) -> Bytes {
         self.store.octets()
     }
 
-    /// Up to where its octets from `seq` on are kept without a hole.
+    /// Up to where its bytes from `seq` on are kept without a hole.
     pub fn kept_without_hole_from(&self, seq: Seq) -> Seq {
         self.store.without_hole_from(seq)
     }

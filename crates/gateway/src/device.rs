@@ -74,7 +74,7 @@ impl Control {
 }
 
 fn request_for(name: &str) -> Result<libc::ifreq, Errno> {
-    // SAFETY: all-zero octets are a value of this plain structure.
+    // SAFETY: all-zero bytes are a value of this plain structure.
     let mut request: libc::ifreq = unsafe { zeroed() };
     if name.len() >= request.ifr_name.len() || name.contains('\0') {
         return Err(Errno::ENODEV);

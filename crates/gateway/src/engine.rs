@@ -72,7 +72,7 @@ pub struct EngineStats {
     pub unreadable: u64,
     /// Segments that those of TCP were, or became.
     pub segments: u64,
-    /// TCP payload towards the mobile hosts, octets; of connections that are let pass an estimate.
+    /// TCP payload towards the mobile hosts, bytes; of connections that are let pass an estimate.
     pub octets_to_mobile: u64,
     /// And from them.
     pub octets_from_mobile: u64,
@@ -80,7 +80,7 @@ pub struct EngineStats {
     pub injected_to_mobile: u64,
     /// And towards the fixed ones.
     pub injected_to_fixed: u64,
-    /// Their octets, headers included.
+    /// Their bytes, headers included.
     pub injected_octets: u64,
     /// What a box wanted to inject and could not, by [`Refusal`].
     pub refused: [u64; Refusal::ALL.len()],

@@ -114,7 +114,7 @@ impl LinkHeader {
         Some(())
     }
 
-    /// Its octets.
+    /// Its bytes.
     pub fn octets(&self) -> &[u8] {
         &self.octets[..usize::from(self.len)]
     }

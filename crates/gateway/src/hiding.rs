@@ -1,7 +1,7 @@
 //! Duplicate acknowledgments that a box wants hidden from a sender that could not undo its answer to them.
 //!
 //! The packets are on their way when a box is asked, so hiding is done ahead: once a box has wanted it for a
-//! connection, a program in the kernel is told from which to which octet losses are repaired here, and removes
+//! connection, a program in the kernel is told from which to which byte losses are recovered here, and removes
 //! acknowledgments that repeat one of those. What it is told holds for a moment only: without an engine that
 //! tells it again everything passes.
 
@@ -23,9 +23,9 @@ pub enum Cover {
     On {
         /// Which.
         connection: Key,
-        /// The first octet whose loss is repaired here.
+        /// The first byte whose loss is recovered here.
         from: Seq,
-        /// The octet after the last.
+        /// The byte after the last.
         to: Seq,
         /// Until then.
         until: Time,
@@ -74,7 +74,7 @@ impl Hiding {
             .is_some_and(|(from, to, until)| now < until && !ack.before(from) && ack.before(to))
     }
 
-    /// What the kernel's program is to be told now, `kept_from` saying up to where octets are kept without
+    /// What the kernel's program is to be told now, `kept_from` saying up to where bytes are kept without
     /// a hole.
     pub fn tell(
         &mut self,

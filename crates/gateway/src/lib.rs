@@ -1,11 +1,11 @@
-//! Middle boxes on a real router: the code that the simulator runs, beside the packets that a kernel
+//! Middleboxes on a real router: the code that the simulator runs, beside the packets that a kernel
 //! forwards.
 //!
 //! ```text
 //! wan ══════════════ kernel forwards ══════════════ lan (the mobile hosts)
 //!                                            │ copies of what leaves to them and comes from them
 //!                        Engine ◄── frame ◄──┘
-//!                          │  connections, their octets, a box of `path`
+//!                          │  connections, their bytes, a box of `path`
 //!                          └─► injections: frames for either interface
 //! ```
 //!
@@ -23,7 +23,7 @@
 //! | `removal.rs` | [`Removal`]: that program, at each LAN interface |
 //! | `connections.rs` | [`Connections`]: who talks to whom, the oldest forgotten first |
 //! | `ring/` | [`Ring`]: what passes an interface, and sending there |
-//! | `store.rs` | [`Store`]: the octets of segments that a mobile host has not acknowledged |
+//! | `store.rs` | [`Store`]: the bytes of segments that a mobile host has not acknowledged |
 //! | `budget.rs` | [`Budget`]: how much may be injected |
 //! | `control.rs` | [`is_control()`]: who is left alone, to be compared with |
 //! | `port.rs` | [`Port`]: an interface, which may go and come back |

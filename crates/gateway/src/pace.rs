@@ -57,7 +57,7 @@ mod tests {
     fn fast_is_who_exceeds_the_limit_until_half_of_it() {
         let limit = Rate::from_mbits_per_sec(8);
         let mut pace = Pace::new(Time::ZERO);
-        // So many octets a millisecond, for a second each.
+        // So many bytes a millisecond, for a second each.
         let mut millis = 0;
         let mut turns = Vec::new();
         for octets in [900, 1_100, 600, 400, 900, 0, 1_100] {

@@ -12,11 +12,11 @@ pub const STALL: Span = Span::from_millis(500);
 /// Time counts while something is unacknowledged: an application that has nothing to send is not slow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// The oldest octet that is not acknowledged and the one after the youngest.
+    /// The oldest byte that is not acknowledged and the one after the youngest.
     under_way: Option<(Seq, Seq)>,
     /// Since when nothing new was acknowledged, while something is under way.
     waits_since: Option<Time>,
-    /// Octets acknowledged.
+    /// Bytes acknowledged.
     pub octets: u64,
     /// How long something was under way.
     pub active: Span,
@@ -27,7 +27,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The octets from `seq` to `end` passed.
+    /// The bytes from `seq` to `end` passed.
     pub fn sent(&mut self, now: Time, seq: Seq, end: Seq) {
         match &mut self.under_way {
             Some((_, youngest)) if end.after(*youngest) => *youngest = end,
@@ -90,7 +90,7 @@ impl Progress {
         }
     }
 
-    /// Octets acknowledged a second while something was under way, in bit/s; nothing where too little was
+    /// Bytes acknowledged a second while something was under way, in bit/s; nothing where too little was
     /// seen to tell.
     pub fn goodput_bps(&self) -> Option<f64> {
         let enough = self.octets >= 64 << 10 && self.active >= Span::from_millis(100);

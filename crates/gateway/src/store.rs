@@ -1,4 +1,4 @@
-//! The octets of segments on their way to a mobile host, until it has acknowledged them: what a box sends
+//! The bytes of segments on their way to a mobile host, until it has acknowledged them: what a box sends
 //! again is what the sender sent, options and all.
 
 use ackord_units::{Bytes, Seq};
@@ -20,7 +20,7 @@ struct Kept {
 }
 
 impl Store {
-    /// Keeps an IP packet whose payload of `len` octets begins at `seq`; one that is known is replaced. Where
+    /// Keeps an IP packet whose payload of `len` bytes begins at `seq`; one that is known is replaced. Where
     /// more than `limit` would be kept it is not: the oldest is needed first. Answers whether it is.
     pub fn keep(&mut self, seq: Seq, len: u32, packet: &[u8], limit: Bytes) -> bool {
         let place = self.segments.partition_point(|kept| kept.seq.before(seq));
@@ -38,14 +38,14 @@ impl Store {
         true
     }
 
-    /// The IP packet whose payload begins at `seq` and is `len` octets long.
+    /// The IP packet whose payload begins at `seq` and is `len` bytes long.
     pub fn packet(&self, seq: Seq, len: u32) -> Option<&[u8]> {
         let place = self.segments.partition_point(|kept| kept.seq.before(seq));
         let kept = self.segments.get(place)?;
         (kept.seq == seq && kept.len == len).then_some(&*kept.packet)
     }
 
-    /// Up to where octets from `seq` on are kept without a hole; `seq` where none is.
+    /// Up to where bytes from `seq` on are kept without a hole; `seq` where none is.
     pub fn without_hole_from(&self, seq: Seq) -> Seq {
         let place = self.segments.partition_point(|kept| kept.seq.before(seq));
         let mut end = seq;
@@ -68,7 +68,7 @@ impl Store {
         }
     }
 
-    /// Octets that are kept.
+    /// Bytes that are kept.
     pub fn octets(&self) -> Bytes {
         Bytes(self.octets)
     }

@@ -2,7 +2,7 @@
 //!
 //! A transfer is what one direction of a connection carries between pauses longer than a limit, so
 //! that a connection that stays open between requests counts as several. Its size is what its
-//! sequence numbers advance by: what is sent again counts once, and what the capture missed counts.
+//! sequence numbers advance by: what is retransmitted counts once, and what the capture missed counts.
 //!
 //! The server is the end that answers a SYN; where the capture has none, the end with the lower
 //! port. Not modelled: requests that follow each other without a pause (one transfer), and other

@@ -38,10 +38,10 @@ pub enum LiveError {
         /// Its workload.
         traffic: &'static str,
     },
-    /// The scenario has a middle box, which sends packets again whose bytes are gone: those are kept
+    /// The scenario has a middlebox, which sends packets again whose bytes are gone: those are kept
     /// only by [`emulate`](crate::emulate()).
     #[error(
-        "`{proxy}` is a middle box, and no bytes are kept here for it; leave it out with \
+        "`{proxy}` is a middlebox, and no bytes are kept here for it; leave it out with \
          --set proxies.{proxy}.proxy=none, or use `ackord live run` or `ackord run`"
     )]
     MiddleBox {

@@ -7,17 +7,17 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `outgoing.rs` | the half that sends: what is new, what is sent again, what is acknowledged |
+//! | `outgoing.rs` | the half that sends: what is new, what is retransmitted, what is acknowledged |
 //! | `incoming.rs` | the half that receives: what has arrived in order |
 //! | `inflight.rs` | when what is outstanding was sent, for round-trip times |
-//! | `sampled.rs` | the kernel's own view: windows, timeouts, repairs |
+//! | `sampled.rs` | the kernel's own view: windows, timeouts, recoveries |
 //!
 //! # How far it can be believed
 //! Segments, retransmissions, acknowledgments and bytes are counted where they cross the wire:
 //! exact. Round-trip times are taken from the wire too, one for each acknowledgment of new data
 //! that was sent only once (Karn and Partridge 1987); they end where the packet is handed to the
 //! host, so the host's own delay until it reads its device is not in them. Windows, timeouts and
-//! repairs are only as fine as the samples: what began and ended between two of them is not seen,
+//! recoveries are only as fine as the samples: what began and ended between two of them is not seen,
 //! except timeouts, which the kernel counts.
 //!
 //! Not modelled: what the kernel throws away after it took it from the wire (pruned buffers), until

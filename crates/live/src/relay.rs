@@ -23,7 +23,7 @@
 //!
 //! What ending TCP here loses: across the emulated path the far sender is our endpoint (profile
 //! `linux`), not the kernel of the server. The server's congestion control, options, marks and window
-//! are not seen there; its path to us adds its delay and rate, but its losses are repaired before. An
+//! are not seen there; its path to us adds its delay and rate, but its losses are recovered before. An
 //! byte that the client sees acknowledged has reached us, and perhaps not the server. Servers see the
 //! caller's address and a port of its own; nobody can connect inwards.
 //!

@@ -1,7 +1,7 @@
 //! A command, or a shell, behind an emulated link, in real time.
 //!
 //! ```text
-//! COMMAND ── stock kernel ── ackord0 ═══ link, queues, middle box ═══ ackout0 ── the caller's kernel
+//! COMMAND ── stock kernel ── ackord0 ═══ link, queues, middlebox ═══ ackout0 ── the caller's kernel
 //! └──── a namespace of its own ────┘     one Simulation               ┌─────────┘
 //!        100.64.0.2                      in this process              100.64.0.1, or no device
 //!                                                                     └ and the gateway: sockets

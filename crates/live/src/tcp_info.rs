@@ -48,7 +48,7 @@ pub struct TcpInfo {
     pub cwnd_segments: u32,
     /// By how many segments packets overtake each other, as far as the kernel has learnt.
     pub reordering_segments: u32,
-    /// Segments sent again, all in all.
+    /// Segments retransmitted, all in all.
     pub total_retrans: u32,
     /// The rate at which packets are spaced; nothing where they are not.
     pub pacing_rate: Option<Rate>,
@@ -60,7 +60,7 @@ pub struct TcpInfo {
     pub bytes_received: Bytes,
     /// Bytes of data sent, retransmissions among them.
     pub bytes_sent: Bytes,
-    /// Bytes of data sent again.
+    /// Bytes of data retransmitted.
     pub bytes_retrans: Bytes,
     /// Segments sent, pure acknowledgments among them.
     pub segs_out: u32,

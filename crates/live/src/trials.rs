@@ -4,7 +4,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `trials/gateway.rs` | [`gateway`]: packets, sockets and time at the gateway of a shell |
-//! | `trials/foreign.rs` | [`foreign`]: packets of two foreign hosts on an emulated path with a middle box |
+//! | `trials/foreign.rs` | [`foreign`]: packets of two foreign hosts on an emulated path with a middlebox |
 //! | `trials/case.rs` | numbers and packets out of the bytes of a case |
 //!
 //! Everywhere the byte with sequence number `n` is `n` modulo 256, so that one look at a segment or a

@@ -83,7 +83,7 @@ fn either_end_may_be_our_own_tcp() {
     }
 }
 
-/// A path with a middle box between a base station and a mobile host, with something to do for it.
+/// A path with a middlebox between a base station and a mobile host, with something to do for it.
 fn with_box(proxy: &str) -> Scenario {
     let changes = [("proxies.base.proxy", proxy), ("duration", "30 s"), ("record.captures", "[]")];
     scenario("fading-access-point", &changes)

@@ -57,7 +57,7 @@ fn curl_downloads_twenty_megabytes_over_a_lossy_path() {
         assert_eq!((transfer.direction, transfer.bytes), (Direction::Download, Bytes(20_000_000)));
         let goodput = transfer.goodput().expect("finished");
         assert!(goodput < Rate::from_mbits_per_sec(20), "faster than the path: {goodput}");
-        // 1 % of about 14,000 segments, and what their repair cost.
+        // 1 % of about 14,000 segments, and what their recovery cost.
         let stats = &connection.stats;
         assert_timely!((50..2_000).contains(&stats.retransmitted_segments), "{stats:?}");
         assert_eq!(report.device.malformed, 0, "{report:#?}");
@@ -374,7 +374,7 @@ fn a_stock_kernel_and_we_agree_on_ecn_and_answer_marks_both_ways() {
         assert!(count(&format!("{receiver} && tcp.flags.ece == 1 && tcp.flags.syn == 0"))[0] > 0);
         let reduced = count(&format!("{data} && tcp.flags.cwr == 1"))[0];
         assert!(reduced > 0, "{sender} has not answered");
-        // What is sent again, and what carries no data, may not be marked.
+        // What is retransmitted, and what carries no data, may not be marked.
         let bare = format!("{sender} && tcp.len == 0 && ip.dsfield.ecn != 0");
         assert_eq!(count(&bare), [0, 0]);
     }

@@ -36,7 +36,7 @@ pub struct VariantSummary {
     pub flows: Vec<FlowEstimates>,
     /// One per direction of a link.
     pub links: Vec<LinkEstimates>,
-    /// One per middle box; left out where there is none.
+    /// One per middlebox; left out where there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub proxies: Vec<ProxyEstimates>,
 }
@@ -74,7 +74,7 @@ pub struct LinkEstimates {
     pub estimates: Estimates,
 }
 
-/// A middle box over the runs.
+/// A middlebox over the runs.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct ProxyEstimates {
     /// Its name in the scenario.

@@ -11,7 +11,7 @@ pub struct RunLabels {
     pub flows: Vec<FlowLabel>,
     /// One per direction of a link; the index is its `LinkId`.
     pub links: Vec<LinkLabel>,
-    /// One per middle box that is there; the index is its `ProxyId`.
+    /// One per middlebox that is there; the index is its `ProxyId`.
     pub proxies: Vec<ProxyLabel>,
     /// Length of the run as planned.
     pub duration: Span,
@@ -59,7 +59,7 @@ pub struct ProfileLabel {
     pub differs: BTreeMap<String, String>,
 }
 
-/// A middle box.
+/// A middlebox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxyLabel {
     /// Its name in the scenario.

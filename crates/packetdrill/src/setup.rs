@@ -133,9 +133,9 @@ impl Setup {
             "local" => self.local.v4 = parsed(key, value, "an IPv4 address")?,
             "local6" => self.local.v6 = parsed(key, value, "an IPv6 address")?,
             "mtu" => {
-                self.mtu = parsed(key, value, "octets, 128 to 65535")?;
+                self.mtu = parsed(key, value, "bytes, 128 to 65535")?;
                 if self.mtu < 128 {
-                    return Err(format!("mtu: `{value}` is not octets, 128 to 65535"));
+                    return Err(format!("mtu: `{value}` is not bytes, 128 to 65535"));
                 }
             }
             "gso" => {

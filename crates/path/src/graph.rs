@@ -3,10 +3,10 @@
 //! | file | what |
 //! | --- | --- |
 //! | `graph/builder.rs` | [`GraphBuilder`]: how a graph is put together, and what it refuses |
-//! | `graph/proxies.rs` | packets that meet a middle box, and those it sends |
+//! | `graph/proxies.rs` | packets that meet a middlebox, and those it sends |
 //!
 //! Everything inside happens at its theoretical instant, in order of time, and at one instant in
-//! order of link numbers, then of shared media, then of middle boxes; a packet entering at an instant comes after those already on their way.
+//! order of link numbers, then of shared media, then of middleboxes; a packet entering at an instant comes after those already on their way.
 //! What a graph delivers therefore does not depend on when, or how often, it is polled.
 
 mod builder;
@@ -32,11 +32,11 @@ pub struct Graph {
     links: Vec<Link>,
     media: Vec<Medium>,
     proxies: Vec<Place>,
-    /// What a middle box sends, until it is sent: kept so that its room is used again.
+    /// What a middlebox sends, until it is sent: kept so that its room is used again.
     outbox: Outbox,
     routes: Routes,
     nodes: usize,
-    /// Links by number, then media, then middle boxes.
+    /// Links by number, then media, then middleboxes.
     schedule: Schedule,
     packets: Packets,
     /// Deliveries that were due before a packet that has entered since.
@@ -66,14 +66,14 @@ pub struct Delivery {
 pub struct Conservation {
     /// Packets that hosts sent.
     pub injected: u64,
-    /// Packets that middle boxes sent, those included that they had absorbed before, and second
+    /// Packets that middleboxes sent, those included that they had absorbed before, and second
     /// copies that links made.
     pub made: u64,
     /// Packets handed to the driver at their destination.
     pub delivered: u64,
     /// Packets that died, by reason.
     pub dropped: DropCounts,
-    /// Packets that ended in middle boxes, or wait there.
+    /// Packets that ended in middleboxes, or wait there.
     pub absorbed: u64,
     /// Packets in queues, on wires, or waiting to be polled, counted where they are.
     pub in_flight: u64,
@@ -320,7 +320,7 @@ impl Graph {
         self.schedule_medium(medium.0 as usize);
     }
 
-    /// A medium or a middle box is due.
+    /// A medium or a middlebox is due.
     #[inline(never)]
     fn step_other<S: Sink>(&mut self, now: Time, other: usize, sink: &mut S) {
         match other.checked_sub(self.media.len()) {

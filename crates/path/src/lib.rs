@@ -8,7 +8,7 @@
 //! | `link/` | a transmitter with its queue, propagation delay (constant or drawn) and loss |
 //! | `medium/` | what several links transmit on: Wi-Fi |
 //! | `queue/` | what waits for a transmitter: drop-tail to FQ-CoDel and selective drop |
-//! | `proxy/` | middle boxes beside a wireless link |
+//! | `proxy/` | middleboxes beside a wireless link |
 //! | `processing.rs` | [`Processing`]: the time that a host takes for what it sends |
 //! | `packets.rs` | [`Packets`]: where the packets under way are kept |
 //! | `schedule.rs` | [`Schedule`]: who is due next, over links here and endpoints in the simulator |

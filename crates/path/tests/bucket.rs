@@ -9,7 +9,7 @@ use proptest::prelude::*;
 /// Packets as they come: after so many microseconds, so long.
 type Coming = Vec<(u64, u32)>;
 
-/// What has left a link: when, and how many octets; and what it counted.
+/// What has left a link: when, and how many bytes; and what it counted.
 fn passed(config: LinkConfig, packets: &Coming) -> (Vec<(u64, u64)>, LinkStats) {
     let (mut graph, id) = one_link(LinkConfig { delay: Span::ZERO, ..config });
     let (mut now, mut out) = (Time::ZERO, Vec::new());

@@ -1,4 +1,4 @@
-//! Links, queues, middle boxes and the graph, from outside.
+//! Links, queues, middleboxes and the graph, from outside.
 //!
 //! One program for all of them: a test program for each would be linked, loaded and started anew.
 

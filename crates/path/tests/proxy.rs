@@ -1,4 +1,4 @@
-//! Middle boxes in a graph: what they see, what they may do, and that they can die at any moment.
+//! Middleboxes in a graph: what they see, what they may do, and that they can die at any moment.
 
 use crate::common::{at_us, deliver_all, deliver_until, link, packet};
 use ackord_events::{LinkId, NoSink, ProxyId, ProxySending};

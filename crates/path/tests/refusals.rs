@@ -1,4 +1,4 @@
-//! What a middle box is told of the queue that its packets meet: of the packet that came, not of
+//! What a middlebox is told of the queue that its packets meet: of the packet that came, not of
 //! the one that made room for it.
 
 use crate::common::boxed::data_of;

@@ -126,10 +126,10 @@ pub struct DeviceCounts {
     pub refused: u64,
     /// Came while more were under way than can be kept.
     pub too_many: u64,
-    /// Of those handed over: made anew from their headers, because our own endpoint or a middle box
+    /// Of those handed over: made anew from their headers, because our own endpoint or a middlebox
     /// had made or changed them.
     pub made: u64,
-    /// Not handed over, for a middle box had made them of data that was no longer kept.
+    /// Not handed over, for a middlebox had made them of data that was no longer kept.
     pub without_bytes: u64,
 }
 

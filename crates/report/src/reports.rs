@@ -61,7 +61,7 @@ pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Cont
     }
     sections.extend([flows, links]);
     if let Some(boxes) = table_with_rows(tables::proxy_table(run)) {
-        sections.push(Section::new("Middle boxes").with(boxes));
+        sections.push(Section::new("Middleboxes").with(boxes));
     }
     sections.push(mechanisms);
     sections.extend(closing(context, &[("Results as JSON", to_json(run))]));

@@ -143,7 +143,7 @@ pub(crate) fn drop_table(run: &RunSummary) -> Table {
     Table { caption: String::new(), columns, rows: drops.collect() }
 }
 
-/// What each middle box did.
+/// What each middlebox did.
 pub(crate) fn proxy_table(run: &RunSummary) -> Table {
     let rows = run.proxies.iter().map(|proxy| (vec![Cell::text(&proxy.name)], proxy));
     let noticed = run.proxies.iter().filter(|proxy| proxy.outages > 0);

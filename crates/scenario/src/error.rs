@@ -188,9 +188,9 @@ pub enum NameOf {
     Host,
     /// A link.
     Link,
-    /// A middle box.
+    /// A middlebox.
     Proxy,
-    /// A link at which a middle box stands.
+    /// A link at which a middlebox stands.
     ProxyLink,
     /// A flow.
     Flow,
@@ -210,8 +210,8 @@ impl fmt::Display for NameOf {
             NameOf::Node => f.write_str("host or router"),
             NameOf::Host => f.write_str("host"),
             NameOf::Link => f.write_str("link"),
-            NameOf::Proxy => f.write_str("middle box"),
-            NameOf::ProxyLink => f.write_str("link with a middle box"),
+            NameOf::Proxy => f.write_str("middlebox"),
+            NameOf::ProxyLink => f.write_str("link with a middlebox"),
             NameOf::Flow => f.write_str("flow"),
             NameOf::Mechanism(family) => write!(f, "{family} mechanism"),
             NameOf::Profile => f.write_str("profile"),

@@ -152,7 +152,7 @@ pub(crate) static FILE: &[Key] = &[
     required("hosts", Shape::Named(HOST), "Where flows begin and end", "[hosts.client]"),
     optional("routers", Shape::Named(ROUTER), "none", "What forwards packets"),
     required("links", Shape::List(LINK), "Duplex links between hosts and routers", "[[links]]"),
-    optional("proxies", Shape::List(PROXY), "none", "Middle boxes at wireless links"),
+    optional("proxies", Shape::List(PROXY), "none", "Middleboxes at wireless links"),
     optional("tcp", Shape::Tcp, "the registries' defaults", "What every endpoint starts from"),
     required("flows", Shape::List(FLOW), "Connections and what they carry", "[[flows]]"),
     optional("record", Shape::Table(RECORD), "the defaults below", "What to keep of the run"),
@@ -344,7 +344,7 @@ pub(crate) static REVERSE: &[Key] = &[
     ),
 ];
 
-/// A middle box.
+/// A middlebox.
 pub(crate) static PROXY: &[Key] = &[
     optional("name", Shape::Label, "the name of `at`", "Name of the box, unique among boxes"),
     required("at", Shape::Label, "The router it stands at", "at = \"base\""),
@@ -429,8 +429,8 @@ pub(crate) static FLOW: &[Key] = &[
         "ip",
         Shape::Words(&["v4", "v6"]),
         "v4",
-        "Which Internet Protocol carries its TCP. The header of IPv6 is 20 octets longer: where packets \
-         have 1500 octets at most, as on a kernel's host, `mss` is `1440 B` then",
+        "Which Internet Protocol carries its TCP. The header of IPv6 is 20 bytes longer: where packets \
+         have 1500 bytes at most, as on a kernel's host, `mss` is `1440 B` then",
     ),
     required(
         "traffic",

@@ -35,7 +35,7 @@ pub struct Scenario {
     pub nodes: Vec<Node>,
     /// Links in the order of the file.
     pub links: Vec<Link>,
-    /// Middle boxes in the order of the file.
+    /// Middleboxes in the order of the file.
     pub proxies: Vec<Proxy>,
     /// Flows in the order of the file.
     pub flows: Vec<Flow>,
@@ -186,7 +186,7 @@ impl TraceFile {
     }
 }
 
-/// A place for a middle box at a wireless link.
+/// A place for a middlebox at a wireless link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proxy {
     /// Its name, unique among boxes.

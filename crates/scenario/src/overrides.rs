@@ -1,7 +1,7 @@
 //! `--set path.to.key=VALUE`: changes to a document before it is checked, so that a wrong value is
 //! refused in the same words wherever it was written.
 //!
-//! Hosts, routers, links, middle boxes and flows are addressed by name (`flows.reno.start`), all but
+//! Hosts, routers, links, middleboxes and flows are addressed by name (`flows.reno.start`), all but
 //! hosts and routers also by number from zero (`flows.0.start`), or all at once (`flows.*.start`).
 
 use crate::check::{flow_name, link_name, proxy_name};

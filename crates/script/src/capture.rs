@@ -6,7 +6,7 @@ use ackord_units::Time;
 use ackord_wire::{PacketRecord, PcapngWriter};
 use std::io::{self, Write};
 
-/// Where the time stamps begin: tools take a capture from 1970 for a broken clock.
+/// Where the timestamps begin: tools take a capture from 1970 for a broken clock.
 const BEGINS: Time = Time::from_nanos(1_577_836_800_000_000_000);
 
 /// Writes the exchange as pcapng. Each packet's remark is the segment as a script writes it.

@@ -183,7 +183,7 @@ pub static QUANTITIES: &[Quantity] = &[
     quantity("outstanding", Kind::Count, "Segments sent and not acknowledged", |a| {
         Fact::Count(u64::from(a.connection.snapshot().outstanding_segments))
     }),
-    quantity("lost", Kind::Count, "Of those, lost and not yet sent again", |a| {
+    quantity("lost", Kind::Count, "Of those, lost and not yet retransmitted", |a| {
         Fact::Count(u64::from(a.connection.snapshot().lost_segments))
     }),
     quantity("probes", Kind::Count, "Probes of a closed window in a row", |a| {
@@ -251,7 +251,7 @@ pub static QUANTITIES: &[Quantity] = &[
     quantity("timeouts_in_row", Kind::Count, "Of those, since the last new acknowledgment", |a| {
         Fact::Count(u64::from(a.connection.snapshot().timeouts_in_row))
     }),
-    quantity("retransmissions", Kind::Count, "Segments sent again", |a| {
+    quantity("retransmissions", Kind::Count, "Segments retransmitted", |a| {
         Fact::Count(a.connection.stats().retransmitted_segments)
     }),
     quantity("data_segments", Kind::Count, "Segments sent with data, SYN or FIN", |a| {

@@ -117,7 +117,7 @@ fn what_cannot_be_played_is_told_from_what_did_not_come_out() {
             "0 handshake <mss 1000, wscale 7>\ninject ack 1 win 1000\n",
             "write 896 or 1024, or `rawwin 7`",
         ),
-        ("0 handshake\ninject ack 1 win 70000\n", "a window is 65535 octets at most"),
+        ("0 handshake\ninject ack 1 win 70000\n", "a window is 65535 bytes at most"),
         ("0 handshake\ninject ack 1 <ts, sack 1:2 3:4 5:6 7:8>\n", "a header has room for 40"),
         (
             "0 handshake\ninject 5 segments of 10 B every 10 ms\ncall close\n",

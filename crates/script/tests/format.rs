@@ -57,7 +57,7 @@ fn what_is_wrong_is_told_with_its_line_its_column_and_the_nearest_word() {
         ("0 inject ack 5 <mms 1460>", "did you mean `mss`?"),
         ("0 inject ack 5 <mss 1460", "the line ends where an option or `>` belongs"),
         ("0 inject seq 10:5", "no range"),
-        ("0 inject seq 1:100000", "no range of at most 65495 octets"),
+        ("0 inject seq 1:100000", "no range of at most 65495 bytes"),
         ("0 inject 1000", "is not part of a segment"),
         ("0 expect 3 segments of 1000", "has no unit"),
         ("0 assert cwmd = 3 segments", "did you mean `cwnd`?"),

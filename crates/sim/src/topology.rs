@@ -19,7 +19,7 @@ pub struct Topology {
     pub graph: Graph,
     /// By [`LinkId`]: index into [`Scenario::links`], and the direction.
     pub links: Vec<(usize, Way)>,
-    /// By index into [`Scenario::proxies`]: the graph's middle box; nothing where the file says
+    /// By index into [`Scenario::proxies`]: the graph's middlebox; nothing where the file says
     /// `none`.
     pub proxies: Vec<Option<ProxyId>>,
 }
@@ -89,7 +89,7 @@ pub fn build_topology(scenario: &Scenario, seed: u64) -> Result<Topology, BuildE
     Ok(Topology { graph: builder.build()?, links, proxies })
 }
 
-/// A middle box at work; nothing where there is to be none.
+/// A middlebox at work; nothing where there is to be none.
 fn proxy_config(proxy: &Proxy) -> Option<ProxyConfig> {
     let choice = proxy.choice.as_ref()?;
     let at = |span: Span| Time::ZERO + span;

@@ -46,7 +46,7 @@ fn ask(ack: &str) -> Counted {
 fn a_kernel_s_acknowledgment_has_left_before_the_application_can_answer() {
     let counted = ask("linux");
     assert_eq!(counted.questions, 60);
-    // The first write's comes when its timer strikes, the second's when it is read. A kernel
+    // The first write's comes when its timer expires, the second's when it is read. A kernel
     // 6.18 sends 58 to 60 of its own for 60 such segments.
     assert!((58..=61).contains(&counted.acks), "{}", counted.acks);
 }

@@ -7,7 +7,7 @@ use ackord_units::Time;
 use ackord_wire::{Packet, Side};
 
 const SECONDS: u64 = 30;
-/// Octets per second of the bucket, and what it holds.
+/// Bytes per second of the bucket, and what it holds.
 const RATE: u64 = 5_000_000 / 8;
 const BURST: u64 = 60_000;
 
@@ -85,7 +85,7 @@ fn run(scenario: &Scenario) -> Seen {
 }
 
 impl Seen {
-    /// Octets out, as a share of what the bucket allows in the whole run.
+    /// Bytes out, as a share of what the bucket allows in the whole run.
     fn share(&self) -> f64 {
         let out: u64 = self.out.iter().map(|(_, octets)| octets).sum();
         out as f64 / (BURST + RATE * SECONDS) as f64
@@ -97,12 +97,12 @@ impl Seen {
         let mut least = 0.0_f64;
         let mut sum = 0.0;
         for (at, octets) in &self.out {
-            // Octets beyond the rate so far, held against the least of before.
+            // Bytes beyond the rate so far, held against the least of before.
             let level = |sum: f64| sum - at.as_secs_f64() * RATE as f64;
             least = least.min(level(sum));
             sum += *octets as f64;
             let beyond = level(sum) - least;
-            assert!(beyond <= BURST as f64 + 1_500.0, "{beyond} octets beyond the rate at {at:?}");
+            assert!(beyond <= BURST as f64 + 1_500.0, "{beyond} bytes beyond the rate at {at:?}");
         }
     }
 }

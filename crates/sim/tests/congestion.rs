@@ -116,7 +116,7 @@ fn run(setup: &Setup<'_>) -> Outcome {
     outcome
 }
 
-/// 1448 octets of payload in a packet of 1500.
+/// 1448 bytes of payload in a packet of 1500.
 const PAYLOAD_MBITS: f64 = 10.0 * 1448.0 / 1500.0;
 
 #[test]

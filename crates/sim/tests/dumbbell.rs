@@ -23,7 +23,7 @@ fn link(scenario: &Scenario, name: &str) -> LinkId {
     Topology::link_id(index, Way::Forward)
 }
 
-/// Octets of a flow's workload that have arrived.
+/// Bytes of a flow's workload that have arrived.
 fn received(scenario: &Scenario, simulation: &Simulation, flow: usize) -> u64 {
     let side = scenario.flows[flow].sends.other();
     let endpoint = EndpointId { flow: FlowId(flow as u32), side };

@@ -1,5 +1,5 @@
 //! Boxes that keep end-to-end semantics are dispensable: whatever the link loses, and whenever the box
-//! dies and begins anew, every octet arrives, and none is acknowledged before it has.
+//! dies and begins anew, every byte arrives, and none is acknowledged before it has.
 
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_scenario::{Override, ScenarioFile};
@@ -101,8 +101,8 @@ fn every_octet_arrives_whenever_a_box_dies_for_good() {
     BOXES.iter().for_each(|proxy| check(proxy, Then::StaysDead));
 }
 
-/// A box that begins anew so soon has missed what is under way: only the sender can repair that, and
-/// M-TCP's octet once made it take its own timeouts for needless, until one came a minute after another.
+/// A box that begins anew so soon has missed what is under way: only the sender can recover that, and
+/// M-TCP's byte once made it take its own timeouts for needless, until one came a minute after another.
 #[test]
 fn no_timeout_is_taken_for_needless_because_a_box_began_anew() {
     for dies_ms in [145, 240, 335] {

@@ -15,7 +15,7 @@ fn scenario(sets: &[(&str, &str)]) -> Scenario {
 }
 
 struct Outcome {
-    /// Octets the phone has, and those the server believes it has.
+    /// Bytes the phone has, and those the server believes it has.
     received: u64,
     acked: u64,
     peak_held: u64,
@@ -87,7 +87,7 @@ fn losses_on_the_air_do_not_slow_the_wired_sender_down() {
     };
     let (none, i_tcp, mtcp) = (with("none"), with("i-tcp"), with("mtcp"));
     eprintln!("none {none:.3} i-tcp {i_tcp:.3} mtcp {mtcp:.3}");
-    // One error per 64 KByte; 1460 of 1500 octets of 2 Mbit/s are payload.
+    // One error per 64 KByte; 1460 of 1500 bytes of 2 Mbit/s are payload.
     assert!(none < 0.7 * i_tcp && i_tcp < 1.95, "{none} {i_tcp}");
     assert!(none < 0.7 * mtcp && mtcp < 1.95, "{none} {mtcp}");
 }
@@ -104,7 +104,7 @@ fn what_was_acknowledged_and_not_delivered_dies_with_the_box() {
         ]);
         let gone = ended.acked - ended.received;
         eprintln!(
-            "{kind}: {gone} octets gone, {} by the box's count; {} refused",
+            "{kind}: {gone} bytes gone, {} by the box's count; {} refused",
             ended.lost, ended.refused
         );
         // At most what 8 Mbit/s more bring in than go out, in five seconds.

@@ -30,7 +30,7 @@ fn share(proxy: &str, more: &[(&str, &str)], seed: u64) -> f64 {
 }
 
 /// A Reno that halves its window whenever the path is full has three quarters of the link even where
-/// there is no queue at all; with repairs that hid every overflow it had 36 %.
+/// there is no queue at all; with recoveries that hid every overflow it had 36 %.
 #[test]
 fn a_sender_that_counts_duplicates_hears_of_a_queue_shorter_than_the_path() {
     for limit in ["5 packets", "10 packets", "20 packets"] {
@@ -47,7 +47,7 @@ fn a_sender_that_counts_duplicates_hears_of_a_queue_shorter_than_the_path() {
 }
 
 /// Where the delay jumps, what a pause holds back comes in one burst that no queue has room for. The
-/// sender's own repair of it costs a percent or so: of fifteen seeds the mean is 98.8 ± 0.4 % of what goes
+/// sender's own recovery of it costs a percent or so: of fifteen seeds the mean is 98.8 ± 0.4 % of what goes
 /// without a box.
 #[test]
 fn a_sender_that_speaks_sack_repairs_a_burst_that_overflowed_by_itself() {

@@ -55,7 +55,7 @@ fn write_write_read_waits_for_the_delayed_ack_only_under_nagle_and_only_for_a_lo
         assert_eq!(times.took.len(), 100);
         millis(&times.took)
     };
-    // A round trip of 10 ms, and 94 + 94 + 144 octets at 100 Mbit/s: just above 10 ms.
+    // A round trip of 10 ms, and 94 + 94 + 144 bytes at 100 Mbit/s: just above 10 ms.
     assert!(took(&[("tcp.nagle", "off")]).iter().all(|ms| *ms == 11));
     // The head reaches the server after 5 ms, its ACK leaves 200 ms later and lets the body go,
     // which takes a round trip more to bring the reply.
@@ -97,7 +97,7 @@ fn transfers_come_in_the_sizes_listed_with_their_pauses_and_none_beats_the_link(
     assert_eq!(sizes.len(), 60);
     assert_eq!(sizes[..5], [100_000, 300_000, 500_000, 1_000_000, 100_000]);
     for (index, took) in times.took.iter().enumerate() {
-        // Payload at the rate of the link, and 20 ms for the last octet to arrive.
+        // Payload at the rate of the link, and 20 ms for the last byte to arrive.
         let least = scenario.links[0].forward.rate.time_for(Bytes(sizes[index]));
         assert!(*took > least + Span::from_millis(20), "transfer {index}: {took}");
     }

@@ -206,7 +206,7 @@ pub(crate) fn queues_at_end(simulation: &Simulation) -> Vec<QueueAtEnd> {
     (0..graph.links() as u32).map(LinkId).map(queue).collect()
 }
 
-/// Middle boxes count for themselves what no event tells.
+/// Middleboxes count for themselves what no event tells.
 pub(crate) fn count_proxies(simulation: &Simulation, summary: &mut Summary) {
     let graph = simulation.graph();
     for number in 0..graph.proxies() {

@@ -16,7 +16,7 @@
 //! What is measured is what [`execute`](crate::execute) measures, with the same code. Only a clock
 //! and a kernel are in between: no two runs are alike.
 //!
-//! Not modelled: a live run with middle boxes between kernels whose data is no longer kept (the
+//! Not modelled: a live run with middleboxes between kernels whose data is no longer kept (the
 //! report counts such packets).
 
 mod details;

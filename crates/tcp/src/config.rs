@@ -82,7 +82,7 @@ pub struct Config {
     /// What a receive buffer that tunes itself holds at first, in bytes of data
     #[knob(
         min = Bytes(1_000), max = Bytes(1_073_725_440), default = "64 KiB",
-        source = "Linux's tcp_rmem[1] of 131072 octets announces 65535 at first"
+        source = "Linux's tcp_rmem[1] of 131072 bytes announces 65535 at first"
     )]
     pub receive_buffer_initial: Bytes,
     /// Whether the send buffer begins at send_buffer_initial and grows to send_buffer, to twice
@@ -160,7 +160,7 @@ pub struct Config {
     pub shrunk_window: ShrunkWindow,
     /// Which reports of duplicates (D-SACK) are taken in: those of bytes retransmitted lately; or
     /// none while more duplicates have been reported than segments were ever retransmitted, as
-    /// behind a box that repairs losses itself (below that any report widens RACK's window)
+    /// behind a box that recovers losses itself (below that any report widens RACK's window)
     #[knob(default = "own", source = "RFC 2883 §5, RFC 3708 §4; plausible is Linux's")]
     pub duplicate_reports: DuplicateReports,
     /// What watches over what is outstanding while the peer's window is closed: the persist timer,
@@ -282,7 +282,7 @@ pub struct Mechanisms {
     pub congestion: Box<dyn CongestionControl>,
     /// When is a segment lost.
     pub loss: Box<dyn LossDetector>,
-    /// How much may be sent while repairing.
+    /// How much may be sent while recovering.
     pub recovery: Box<dyn Recovery>,
     /// When to acknowledge.
     pub ack: Box<dyn AckPolicy>,

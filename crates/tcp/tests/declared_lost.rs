@@ -49,7 +49,7 @@ fn with_rack_a_timeout_declares_the_same_before_anything_has_arrived() {
 }
 
 /// What duplicates have shown to be lost is not declared once more by the timer that finds its
-/// repair missing: that recovery is, once.
+/// recovery missing: that recovery is, once.
 #[test]
 fn what_is_lost_already_is_not_declared_again() {
     let mut sender = Sender::of(&[("loss", "fixed")], 10);
@@ -60,12 +60,12 @@ fn what_is_lost_already_is_not_declared_again() {
     for next in 5..=7 {
         sender.on(Ack { sack: &[(1, next)], ..Ack::default() });
     }
-    assert_eq!(sender.retransmitted(), 1, "the hole has been sent again");
+    assert_eq!(sender.retransmitted(), 1, "the hole has been retransmitted");
     while sender.timeouts() == 0 {
         sender.now = sender.connection.deadline().expect("a timer runs");
         sender.connection.handle_deadline(sender.now, &mut lost);
     }
-    // Its repair, and what lies above what was reported.
+    // Its recovery, and what lies above what was reported.
     let outstanding = sender.connection.flight_size().get();
     assert_eq!(lost.0.iter().sum::<u64>(), outstanding - 6 * 1000);
     // Nothing has left since: a second timeout finds all of it lost already.

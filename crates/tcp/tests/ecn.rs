@@ -200,7 +200,7 @@ fn marks_go_both_ways() {
     assert!(pair.server.ssthresh() < Bytes(40_000));
 }
 
-/// A repair that reordering caused; what comes back says so, with a mark of the same window or
+/// A recovery that reordering caused; what comes back says so, with a mark of the same window or
 /// without. Windows in segments after the recovery and at the end.
 fn undone_repair(ece: bool) -> [f64; 2] {
     let settings = [

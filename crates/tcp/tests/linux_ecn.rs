@@ -190,7 +190,7 @@ fn a_marked_window_shrinks_in_proportion_and_says_cwr_once() {
 #[test]
 fn a_loss_of_the_marked_window_takes_nothing_more() {
     let (sender, left) = answers(12..14, Some(20));
-    let resent = left.iter().find(|(_, out)| out.contains(&20)).expect("sent again");
+    let resent = left.iter().find(|(_, out)| out.contains(&20)).expect("retransmitted");
     assert_eq!(resent.0, 23, "three above the hole");
     // The kernel goes on with the reduction that the mark began, our recovery begins one of its own:
     // two segments behind for a moment.
@@ -198,7 +198,7 @@ fn a_loss_of_the_marked_window_takes_nothing_more() {
     assert_eq!(kernel, 16);
     let plain: Vec<u32> =
         sender.log.iter().filter(|sent| sent.2 == Ecn::NotEct).map(|sent| sent.0).collect();
-    assert_eq!(plain, [20], "what is sent again may not be marked");
+    assert_eq!(plain, [20], "what is retransmitted may not be marked");
     // Two reductions of 0.7 would leave ten.
     assert_eq!(sender.ssthresh_segments() as u32, 15);
     // The kernel's has grown to 16 four acknowledgments before the end, ours is about to.

@@ -1,4 +1,4 @@
-//! The sender of `profile = "linux"` through an outage, or losses repaired on the way, beside what a stock kernel did on the same
+//! The sender of `profile = "linux"` through an outage, or losses recovered on the way, beside what a stock kernel did on the same
 //! path with the same help.
 //!
 //! `scripts/linux-outage.py` is the other half: the numbers here are the means of its runs, of
@@ -54,7 +54,7 @@ fn the_literal_freeze_hurts_and_replay_helps() {
     }
 }
 
-/// What the kernel delivered in the least and the most of its runs, in MB, where a box repairs the
+/// What the kernel delivered in the least and the most of its runs, in MB, where a box recovers the
 /// losses and removes nothing: control, timestamps, losses per mille.
 const LOCAL: [(&str, &str, u32, [f64; 2]); 4] = [
     ("reno", "on", 50, [10.77, 11.84]),
@@ -82,8 +82,8 @@ fn behind_a_box_that_repairs_losses_it_delivers_what_a_kernel_does() {
     }
 }
 
-/// Why it does: with timestamps the repairs in vain are undone, and few once reordering has been
-/// seen. Without them most repairs stand, because the box's copies make it report more duplicates
+/// Why it does: with timestamps the recoveries in vain are undone, and few once reordering has been
+/// seen. Without them most recoveries stand, because the box's copies make it report more duplicates
 /// than the sender ever sent.
 #[test]
 fn timestamps_show_what_the_box_repaired() {

@@ -90,6 +90,6 @@ proptest! {
         prop_assert_eq!(pair.client.bytes_received(), down);
         // Nothing is retransmitted without end: each loss or delay costs a bounded number of times.
         let sent = pair.client.stats().data_segments_sent;
-        prop_assert!(sent <= 3 * (up / 1_000 + 150), "{sent} segments for {up} octets");
+        prop_assert!(sent <= 3 * (up / 1_000 + 150), "{sent} segments for {up} bytes");
     }
 }

@@ -197,7 +197,7 @@ fn a_probe_prefers_new_data_and_may_exceed_cwnd_by_a_segment() {
     assert_eq!((left[0].1, sender.timeouts() >= 1), (0, true));
 }
 
-/// §7.4.2: the probe was the only repair, so that the loss has to be answered here.
+/// §7.4.2: the probe was the only recovery, so that the loss has to be answered here.
 #[test]
 fn a_loss_that_only_the_probe_repaired_reduces_the_window_once() {
     let mut sender = Sender::of(&[("loss", "rack"), ("rto_min", "1 s")], 10);

@@ -46,7 +46,7 @@ fn to_linux_an_original_that_was_late_by_its_stamp_is_reordering() {
     let stamps = [("timestamps", "on")];
     let mut rfc = warm(RFC, &stamps);
     repair_in_vain(&mut rfc, Some(80));
-    // The repair has been undone, and DupThresh stands.
+    // The recovery has been undone, and DupThresh stands.
     assert!(rfc.ssthresh_segments() > 1e6);
     assert_eq!(next_hole(&mut rfc, 14), Some(0));
     let mut linux = warm(LINUX, &stamps);
@@ -81,7 +81,7 @@ fn linux_believes_no_report_once_there_are_more_than_it_sent_again() {
         let all = 1 + sender.log.iter().map(|(number, ..)| *number).max().expect("sent");
         sender.ack(all, &[]);
         assert!(sender.ssthresh_segments() < 1e6);
-        // The repair arrives too.
+        // The recovery arrives too.
         sender.ack(all, &[(10, 11)]);
         assert_eq!(sender.ssthresh_segments() > 1e6, undone, "{settings:?} {foreign}");
     }

@@ -68,7 +68,7 @@ fn reno_leaves_a_second_hole_to_the_timer() {
     peer.wait(40);
     duplicates(&mut peer, 0, 3);
     peer.ack(4, &[]);
-    // Duplicates of 4 cannot start a second repair before segment 12 is acknowledged.
+    // Duplicates of 4 cannot start a second recovery before segment 12 is acknowledged.
     duplicates(&mut peer, 4, 5);
     assert_eq!(peer.sender.stats().retransmitted_segments, 1);
     peer.wait(2_000);
@@ -134,7 +134,7 @@ fn sack_repairs_exactly_what_is_missing() {
     assert_eq!(resent, 3, "each hole once");
 }
 
-/// RFC 9937 §6: over the whole repair no more leaves than ssthresh allows, and cwnd ends there.
+/// RFC 9937 §6: over the whole recovery no more leaves than ssthresh allows, and cwnd ends there.
 #[test]
 fn the_window_comes_down_to_ssthresh_over_one_round_trip() {
     let initial_window = 20;

@@ -251,7 +251,7 @@ fn a_short_flow_does_not_wait_for_the_retransmission_timer() {
         sender.until(sender.millis() + 40);
         sender.on(Ack { next: 0, sack: &[(1, 3)], echo: Some(40), ..Ack::default() });
         let left = sender.until(2_000);
-        let (at, number) = *left.first().expect("it is sent again");
+        let (at, number) = *left.first().expect("it is retransmitted");
         assert_eq!(number, 0);
         assert!(at - 40 <= within, "{loss}: after {} ms", at - 40);
     }

@@ -18,7 +18,7 @@ fn a_three_way_handshake_takes_one_and_a_half_round_trips_and_three_segments() {
     let flags: Vec<Flags> = pair.log.iter().map(|logged| logged.segment.flags).collect();
     assert_eq!(flags, vec![Flags::SYN, Flags::SYN | Flags::ACK, Flags::ACK]);
     assert_eq!(pair.log[2].at, Time::ZERO + Span::from_millis(40));
-    assert_eq!(pair.client.smss(), Bytes(1448), "timestamps take twelve octets");
+    assert_eq!(pair.client.smss(), Bytes(1448), "timestamps take twelve bytes");
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn small_segments_fill_a_buffer_no_further_than_it_is_large() {
                 break;
             }
             offset += len;
-            assert!(offset <= hand_size(buffer), "{buffer}: {offset} octets taken in");
+            assert!(offset <= hand_size(buffer), "{buffer}: {offset} bytes taken in");
         }
         // And the buffer is used, but for a window smaller than a segment.
         assert!(hand.host.readable() + Bytes(1000) >= Bytes(u64::from(hand_size(buffer))));
@@ -174,7 +174,7 @@ fn the_block_of_a_segment_with_a_fin_covers_the_fin() {
     // A bare one.
     let mut hand = Hand::listening(&[], 1000);
     assert_eq!(arrive(&mut hand, 1_000, 0, Flags::FIN), Some(vec![(1_000, 1_001)]));
-    // Sent again, it is a duplicate.
+    // Retransmitted, it is a duplicate.
     assert_eq!(arrive(&mut hand, 1_000, 0, Flags::FIN), Some(vec![(1_000, 1_001), (1_000, 1_001)]));
 }
 

@@ -195,7 +195,7 @@ mod tests {
     fn any_other_statement_fails_on_a_busy_machine_too() {
         let wrong = runs(|_| {
             late(LATE);
-            assert_eq!(1, 2, "octets differ");
+            assert_eq!(1, 2, "bytes differ");
         });
         assert_eq!(wrong, (1, Err(())));
     }

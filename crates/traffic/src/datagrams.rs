@@ -1,7 +1,7 @@
 //! Datagrams at a rate, whatever becomes of them: traffic that does not respond to congestion.
 //!
 //! Packets leave at regular intervals, or as a Poisson process of the same mean, always or in bursts
-//! with silence in between. Nobody acknowledges anything and nothing is sent again.
+//! with silence in between. Nobody acknowledges anything and nothing is retransmitted.
 //!
 //! Not modelled: packets of different lengths; ECN (the packets are not ECN-capable); a receiver that
 //! plays them out.
@@ -12,7 +12,7 @@ use crate::{Distribution, Transport, Workload, WorkloadKnobs, Workloads};
 use ackord_units::RandomStream;
 use ackord_units::{Bytes, Knob, KnobKind, Knobs, Rate, Span, Time};
 
-/// Octets of IPv4 and UDP header in front of the payload.
+/// Bytes of IPv4 and UDP header in front of the payload.
 pub const DATAGRAM_HEADERS: Bytes = Bytes(28);
 
 /// The sending end of a datagram flow.

@@ -30,7 +30,7 @@ impl Seq {
         other.at_or_before(self)
     }
 
-    /// Octets from `earlier` up to `self`.
+    /// Bytes from `earlier` up to `self`.
     pub const fn since(self, earlier: Seq) -> u32 {
         self.0.wrapping_sub(earlier.0)
     }

@@ -253,7 +253,7 @@ pub fn document(results: &Results, command: String) -> Document {
     let integrity = match results.damaged {
         0 => "Everything that arrived was as it was sent, and in order.".to_owned(),
         damaged => {
-            format!("{damaged} octets or datagrams arrived other than sent, or out of order.")
+            format!("{damaged} bytes or datagrams arrived other than sent, or out of order.")
         }
     };
     let load = results.load_average_before.map_or("unknown".to_owned(), |load| load.to_string());
@@ -297,7 +297,7 @@ pub fn document(results: &Results, command: String) -> Document {
 
 const RATE_NOTES: &[&str] = &[
     "delivered: IP packets, headers included, at the receiver's socket: datagrams by the kernel's \
-     stamps of their arrival, TCP by the octets read, times 1500 by the payload of a full segment; \
+     stamps of their arrival, TCP by the bytes read, times 1500 by the payload of a full segment; \
      the first fifth of the time is left out",
     "UDP offers a tenth more than the link carries; TCP is one connection of the stock kernel",
     "late: by how much the emulator handed over later than it should have, half of the packets and \
@@ -313,7 +313,7 @@ const DELAY_NOTES: &[&str] = &[
      lateness, the kernel's receiving); late by itself: what the emulator knows of. These do not add up to the error quantile by quantile, \
      and where packets wait for one another what is late on the way in need not be late on the way \
      out",
-    "idle: datagrams of 60 octets, 200 each second; busy: packets of 1500 octets at 80 % of the \
+    "idle: datagrams of 60 bytes, 200 each second; busy: packets of 1500 bytes at 80 % of the \
      rate, eight at a time",
     "no emulator: the same sender and receiver over the loopback device of one namespace, the part \
      of the error that no emulator could avoid",
@@ -391,8 +391,8 @@ fn most_table(results: &Results) -> Table {
     table!(results.most.iter(), |row| [
         words("of") => match row.what {
             "tcp" => "one TCP connection",
-            "udp-1500" => "UDP, 1500 octets",
-            _ => "UDP, 60 octets",
+            "udp-1500" => "UDP, 1500 bytes",
+            _ => "UDP, 60 bytes",
         },
         numbers("delivered", "Mbit/s") => Cell::number(row.delivered_bit_s as f64 / 1e6, 1),
         numbers("delivered", "packets/s") => row.packets_per_s,

@@ -162,7 +162,7 @@ pub fn document(results: &Results, command: String) -> Document {
 const NOTES: &[&str] = &[
     "equal: the SHA-256 of what one end sent and of what the other received, worked out at both \
      ends, in both directions; after a reset, of what arrived against the beginning of what was sent",
-    "again: segments our endpoint sent again, and the kernel's TcpRetransSegs",
+    "again: segments our endpoint retransmitted, and the kernel's TcpRetransSegs",
     "RST: the kernel's TcpOutRsts",
     "trouble, four numbers: the kernel's TcpInErrs, TcpInCsumErrors, IpInHdrErrors and TSEcrRejected \
      together; its four PAWS counters; its TCPChallengeACK and TCPSYNChallenge; packets that tshark \

@@ -110,7 +110,7 @@ impl<R: Read> PcapReader<R> {
 
 /// Four bytes of a header that is long enough.
 fn word(header: &[u8], at: usize) -> [u8; 4] {
-    header[at..at + 4].try_into().expect("four octets")
+    header[at..at + 4].try_into().expect("four bytes")
 }
 
 /// Fills `buffer` as far as the input reaches.
@@ -176,8 +176,8 @@ mod tests {
                 Ok(())
             });
             let whole_records = [HEADER_LEN, HEADER_LEN + 21].contains(&len);
-            assert_eq!(ending.is_ok(), whole_records, "{len} octets: {ending:?}");
-            assert_eq!(packets, usize::from(len >= HEADER_LEN + 21), "{len} octets");
+            assert_eq!(ending.is_ok(), whole_records, "{len} bytes: {ending:?}");
+            assert_eq!(packets, usize::from(len >= HEADER_LEN + 21), "{len} bytes");
         }
     }
 

@@ -320,7 +320,7 @@ fn octets_after_the_packet_are_ignored_and_fragments_named() {
     bytes.extend_from_slice(&[0; 7]);
     let decoded = decode(&bytes).expect("sound");
     assert_eq!(&bytes[decoded.payload], b"abc");
-    // More fragments follow: the flag sits in octet 6, the header checksum in 10 and 11.
+    // More fragments follow: the flag sits in byte 6, the header checksum in 10 and 11.
     bytes[6] |= 0x20;
     let checksum = u16::from_be_bytes([bytes[10], bytes[11]]) - 0x2000;
     bytes[10..12].copy_from_slice(&checksum.to_be_bytes());

@@ -184,7 +184,7 @@ fn classic_pcap_of_both_resolutions_says_what_the_pcapng_said() {
         for (found, expected) in found.iter().zip(&expected) {
             let at = expected.1.map(|at| Time::from_nanos(at.as_nanos() / nanos * nanos));
             assert_eq!((found.0, found.1, found.2), (expected.0, at, expected.2), "{format}");
-            assert!(found.3 == expected.3, "{format}: the octets differ");
+            assert!(found.3 == expected.3, "{format}: the bytes differ");
         }
     }
 }

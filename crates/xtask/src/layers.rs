@@ -24,7 +24,7 @@ const ROOMS: &[(&str, MayUse)] = &[
     ("tcp", MayUse::Only(&["units", "wire", "events"])),
     // One endpoint against a peer that a script injects: no path, no clock.
     ("script", MayUse::Only(&["units", "wire", "events", "tcp"])),
-    // A middle box that splits a connection is made of two endpoints.
+    // A middlebox that splits a connection is made of two endpoints.
     ("path", MayUse::Only(&["units", "wire", "events", "tcp"])),
     ("traffic", MayUse::Above),
     ("scenario", MayUse::Above),
@@ -61,7 +61,7 @@ const ROOMS: &[(&str, MayUse)] = &[
     ("validation", MayUse::Above),
     ("papers", MayUse::Above),
     ("cli", MayUse::Above),
-    // Readers and endpoints: what takes octets from strangers.
+    // Readers and endpoints: what takes bytes from strangers.
     (
         "fuzz-targets",
         MayUse::Only(&[

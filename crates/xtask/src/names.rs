@@ -32,7 +32,7 @@ const WORDS: &[(&str, &str)] = &[
     ("what comes along", "built-in"),
 ];
 
-/// Where prose is held to that, by how a path begins. Code follows: `crates/` is one line here.
+/// Where prose is held to that, by how a path begins.
 const HELD: &[&str] = &[
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -44,6 +44,9 @@ const HELD: &[&str] = &[
     "scenarios/",
     "scripts/",
 ];
+
+/// Where comments are.
+const HELD_COMMENTS: &str = "crates/";
 
 /// The kinds of files that have prose of ours.
 const KINDS: &[&str] = &[".md", ".rs"];
@@ -103,7 +106,11 @@ fn starts_a_path(line: &str, path: &str) -> bool {
 /// The refused words in a file that is held to them: the line of each, the word, what to write instead.
 fn refused(name: &str, text: &str) -> Vec<(usize, &'static str, &'static str)> {
     let among = |places: &[&str]| places.iter().any(|place| name.starts_with(place));
-    if !among(HELD) || among(EXCEPT) || !KINDS.iter().any(|kind| name.ends_with(kind)) {
+    if among(EXCEPT) || !KINDS.iter().any(|kind| name.ends_with(kind)) {
+        return Vec::new();
+    }
+    let whole = among(HELD);
+    if !whole && !name.starts_with(HELD_COMMENTS) {
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -115,7 +122,8 @@ fn refused(name: &str, text: &str) -> Vec<(usize, &'static str, &'static str)> {
         if quoted || fence {
             continue;
         }
-        let prose = without_code(&line.to_lowercase());
+        let held = if whole { line } else { line.split_once("//").map_or("", |(_, comment)| comment) };
+        let prose = without_code(&held.to_lowercase());
         let here = WORDS.iter().filter(|(word, _)| starts_a_word(&prose, word));
         found.extend(here.map(|&(word, instead)| (number + 1, word, instead)));
     }
@@ -155,5 +163,7 @@ mod tests {
         assert_eq!(words("docs/ledger.md", text), []);
         assert_eq!(words("docs/tcp.toml", text), []);
         assert_eq!(words("CHANGELOG.md", text), []);
+        let code = "let octets = 8; // Octets.\n/// `octets` of `repair`";
+        assert_eq!(words("crates/wire/src/lib.rs", code), [(1, "octet")]);
     }
 }

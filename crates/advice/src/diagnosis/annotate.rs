@@ -24,7 +24,7 @@ const LONGEST: usize = 16 << 20;
 /// Longer frames are.
 const LONGEST_FRAME: usize = 1 << 20;
 
-/// A comment by frame: where an interval begins its cause and why, and what is sent again.
+/// A comment by frame: where an interval begins its cause and why, and what is retransmitted.
 pub fn comments_of(diagnosis: &Diagnosis, traces: &[Trace]) -> BTreeMap<u64, String> {
     let mut comments: BTreeMap<u64, String> = BTreeMap::new();
     let mut add = |frame: u64, text: String| {

@@ -26,7 +26,7 @@ fn facts(connection: &Connection) -> Section {
     let limits = &connection.limits;
     let mut notes = vec![
         format!(
-            "{} to {}, {:.3} s, {} octets from the client and {} from the server",
+            "{} to {}, {:.3} s, {} bytes from the client and {} from the server",
             connection.client,
             connection.server,
             connection.duration_s,
@@ -41,7 +41,7 @@ fn facts(connection: &Connection) -> Section {
             connection.path.mss
         ),
         format!(
-            "{} octets retransmitted, {} losses, {} segments overtaken",
+            "{} bytes retransmitted, {} losses, {} segments overtaken",
             connection.retransmitted_bytes, connection.path.loss_events, connection.path.reordered
         ),
         format!(

@@ -131,7 +131,7 @@ fn nothing(diagnosis: &Diagnosis) -> String {
         Some((kind, _)) if encrypted.contains(kind) => {
             ". The tunnel is encrypted: capture inside of it, at one of its ends."
         }
-        _ if malformed > 0 => ". Frames were cut too short: capture at least 96 octets of each.",
+        _ if malformed > 0 => ". Frames were cut too short: capture at least 96 bytes of each.",
         _ => ". Capture with a filter such as `tcp`, on the interface that carries the connections.",
     });
     text

@@ -1,7 +1,7 @@
 //! Connections as qlog (draft-ietf-quic-qlog-main-schema-02, version "0.3": the newest that qvis takes).
 //!
 //! TCP has no packet numbers: data segments are numbered as they passed, and what an ACK or a SACK covers
-//! is told in these numbers. A segment whose bytes are sent again while they are not acknowledged counts
+//! is told in these numbers. A segment whose bytes are retransmitted while they are not acknowledged counts
 //! as lost then. Round trips and bytes in flight are those that the capture point sees.
 //! Not modelled: handshakes, FIN and RST; the direction of less data.
 

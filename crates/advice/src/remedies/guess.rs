@@ -115,7 +115,7 @@ fn traffic_of(facts: &Facts) -> Traffic {
     Traffic::Transfers { sizes, gap_s: idle / gaps }
 }
 
-/// Losses that no queue explains: by what their repair and its aftermath took.
+/// Losses that no queue explains: by what their recovery and its aftermath took.
 fn loss_of(facts: &Facts, rate: f64) -> LossProcess {
     let by_chance = facts.on(&LOSSES);
     let by_queue = facts.on(&[Cause::FastRecovery]);

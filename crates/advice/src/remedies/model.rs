@@ -157,7 +157,7 @@ pub struct Model {
     pub duration_s: f64,
     /// Where it is captured.
     pub place: Place,
-    /// The middle box at the router, if there is one.
+    /// The middlebox at the router, if there is one.
     pub proxy: Option<String>,
     /// The stock kernel at both ends, if any.
     pub kernel: Option<String>,

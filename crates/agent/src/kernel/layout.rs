@@ -8,7 +8,7 @@ use std::mem::{offset_of, size_of};
 /// Gaps between data segments that a report has at most.
 pub const ARRIVALS: usize = 8;
 
-/// The acknowledgment left by itself after a wait, for the timer struck.
+/// The acknowledgment left by itself after a wait, for the timer expired.
 pub const ALONE: u32 = 1 << 31;
 
 /// A data segment, as it arrived.
@@ -133,7 +133,7 @@ pub fn hash_of(command: &[u8]) -> u64 {
     })
 }
 
-/// A plain structure that was copied octet by octet.
+/// A plain structure that was copied byte by byte.
 ///
 /// # Panics
 /// Never, for the structures of this file: each consists of integers without gaps.
@@ -141,17 +141,17 @@ macro_rules! plain {
     ($($name:ident),*) => { $(
         impl $name {
             /// From what a program wrote; nothing where it is shorter.
-            #[allow(unsafe_code, reason = "integers without gaps: any octets are one")]
+            #[allow(unsafe_code, reason = "integers without gaps: any bytes are one")]
             pub fn read(octets: &[u8]) -> Option<$name> {
                 let octets = octets.get(..size_of::<$name>())?;
-                // SAFETY: as many octets as it has, all values of which are sound; unaligned is fine.
+                // SAFETY: as many bytes as it has, all values of which are sound; unaligned is fine.
                 Some(unsafe { octets.as_ptr().cast::<$name>().read_unaligned() })
             }
 
             /// As a program reads it.
             #[allow(unsafe_code, reason = "integers without gaps: all of it is initialised")]
             pub fn octets(&self) -> &[u8] {
-                // SAFETY: the octets of a value that lives as long, none of which is padding.
+                // SAFETY: the bytes of a value that lives as long, none of which is padding.
                 unsafe {
                     std::slice::from_raw_parts((&raw const *self).cast::<u8>(), size_of::<$name>())
                 }

@@ -28,7 +28,7 @@ pub struct Status {
     pub heartbeat_ms: f64,
     /// The largest age that a heartbeat had since the start, ms.
     pub heartbeat_worst_ms: f64,
-    /// Memory it occupies, octets.
+    /// Memory it occupies, bytes.
     pub resident_octets: u64,
 
     /// Control groups whose connections it follows.
@@ -81,7 +81,7 @@ pub struct ApplicationStatus {
     pub treated: u64,
     /// And left alone.
     pub control: u64,
-    /// Octets that came and that were acknowledged.
+    /// Bytes that came and that were acknowledged.
     pub octets: u64,
     /// Time in exchanges (gaps between packets below 300 ms), s.
     pub active_s: f64,
@@ -112,7 +112,7 @@ impl ApplicationStatus {
 pub struct HistoryStatus {
     /// `short`, `bulk` or `unknown`.
     pub verdict: String,
-    /// The most frequent size, octets.
+    /// The most frequent size, bytes.
     pub most_sent_octets: Option<u64>,
     /// Data segments that are to be acknowledged at once.
     pub quick_ack_segments: Option<u64>,
@@ -128,7 +128,7 @@ pub struct LeverStatus {
     pub lever: String,
     /// How it stands.
     pub standing: Standing,
-    /// Octets a second of exchanges, bit/s.
+    /// Bytes a second of exchanges, bit/s.
     pub goodput_bit_s: Compared,
     /// Share of the time of exchanges that is lost, percent.
     pub lost_percent: Compared,

@@ -124,7 +124,7 @@ fn levers(applications: &[ApplicationStatus]) -> Option<Section> {
             ]);
         }
     }
-    let caption = "share of the time of exchanges that is lost, and octets in it".to_owned();
+    let caption = "share of the time of exchanges that is lost, and bytes in it".to_owned();
     let table = Table { caption, columns, rows };
     (!table.rows.is_empty()).then(|| Section::new("Levers").with(Block::Table(table)))
 }

@@ -31,7 +31,7 @@ const REFRESH: Duration = Duration::from_secs(2);
 const SHARE: u32 = 5;
 /// Ctrl-C and the end of the time are noticed within this.
 const NOTICE: Duration = Duration::from_millis(100);
-/// Octets kept of a packet: headers, with tunnels around them.
+/// Bytes kept of a packet: headers, with tunnels around them.
 const SNAP_LEN: &str = "128";
 /// Packets that may wait to be taken in.
 const WAITING: usize = 1 << 16;

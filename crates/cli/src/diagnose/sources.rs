@@ -64,7 +64,7 @@ impl Sources {
         (0..).zip(&self.0).map(reader).collect()
     }
 
-    /// The octets of the first, unpacked.
+    /// The bytes of the first, unpacked.
     pub(super) fn unpacked(&self) -> Result<Box<dyn Read + Send>, Failure> {
         let Some(first) = self.0.first() else { return Ok(Box::new(io::empty())) };
         ackord_diagnose::unpacked(Box::new(first.again()?)).map_err(Failure::Input)

@@ -13,9 +13,9 @@ use std::path::PathBuf;
 
 /// Look on, and say what each remedy would have gained; nothing is changed or sent
 ///
-/// Measured is what passes the LAN interface: what senders sent again and when, beside when Proxy TCP and
+/// Measured is what passes the LAN interface: what senders retransmitted and when, beside when Proxy TCP and
 /// Snoop would have; how long nothing was acknowledged, and how long the sender had not tried when it did so
-/// with success; round trips to the mobile hosts; shares. Estimated is that what a remedy sends again arrives
+/// with success; round trips to the mobile hosts; shares. Estimated is that what a remedy retransmits arrives
 /// as the sender's copy did, so gains are told as 0 to at most, with a likely one and its 95 % interval over
 /// connections. What a sender gains that does not slow down is left out, and what waits in the interface's own
 /// qdisc is not seen. Ctrl-C ends it earlier.

@@ -195,7 +195,7 @@ fn keys_leave_pause_and_change_what_is_shown() {
 
 fn any_sample() -> impl Strategy<Value = DirectionSample> {
     let carried = || {
-        // Products of what is told stay within what a number holds: 2^50 octets in 100 ms is more
+        // Products of what is told stay within what a number holds: 2^50 bytes in 100 ms is more
         // than any machine moves.
         (any::<u32>(), 0u64..1 << 50).prop_map(|(packets, bytes)| Carried {
             packets: u64::from(packets),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-/// Answers each 100 octets with 100; prints its port.
+/// Answers each 100 bytes with 100; prints its port.
 const SERVER: &str = "
 import socket, sys, threading
 def serve(c):
@@ -148,7 +148,7 @@ fn are_acknowledged_by_the_bound(took: &[f64]) {
     // With most of the writes still to come: one neighbour's second of work is not most of them.
     assert_timely!(begins.is_some_and(|begins| begins < 90), "{took:?}");
     let treated = median(&took[begins.unwrap_or(90)..]);
-    // Two jiffies, and as many until a timer strikes and a process runs.
+    // Two jiffies, and as many until a timer expires and a process runs.
     assert_timely!(
         treated < bound * 2.0 && treated < stock / 2.0,
         "{treated} ms, bound {bound} ms: {took:?}"

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// Longer answers are not read, octets.
+/// Longer answers are not read, bytes.
 const LONGEST_ANSWER: u64 = 4 << 20;
 /// How long a daemon may take to end.
 const ENDING: Duration = Duration::from_secs(15);

@@ -21,7 +21,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long either side waits for the other's next octets.
+/// How long either side waits for the other's next bytes.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a daemon is called in messages.

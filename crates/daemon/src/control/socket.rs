@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// Longer requests are refused, octets.
+/// Longer requests are refused, bytes.
 const LONGEST_REQUEST: u64 = 4096;
 
 /// What a daemon has to say, asked from a thread of its own.

@@ -79,7 +79,7 @@ impl<A: Answers + Default> Asked<A> {
         self.folder.path().join("idler.sock")
     }
 
-    /// What is answered to octets, whatever they are.
+    /// What is answered to bytes, whatever they are.
     fn say(&self, octets: &[u8]) -> UnixStream {
         let mut stream = UnixStream::connect(self.path()).expect("it listens");
         let _ = stream.write_all(octets);
@@ -176,7 +176,7 @@ fn a_daemon_may_answer_more_and_refuses_in_its_words() {
     assert!(unknown.to_string().starts_with(expected), "{unknown}");
 }
 
-/// Answers one caller with these octets.
+/// Answers one caller with these bytes.
 fn answering(octets: &'static [u8]) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("idler.sock");

@@ -65,7 +65,7 @@ pub struct Process<'a> {
     pub version: &'a str,
     /// How long it has run, s.
     pub uptime_s: f64,
-    /// Memory it occupies, octets.
+    /// Memory it occupies, bytes.
     pub resident_octets: u64,
     /// How long ago its loop came round, ms.
     pub heartbeat_ms: f64,

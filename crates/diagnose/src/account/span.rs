@@ -10,7 +10,7 @@ pub(crate) enum Wait {
     SynLoss,
     /// The application of this side (0: client) has nothing to send.
     Idle(u8),
-    /// Octets are on their way, and the application has no more.
+    /// Bytes are on their way, and the application has no more.
     Transit,
     /// What came at the end of this had been sent at its beginning: it waited on its way here.
     Queued,
@@ -22,12 +22,12 @@ pub(crate) enum Wait {
     SlowStart,
     /// ACKs open a window that grows slowly, or not.
     Window,
-    /// ACKs opened a window that the sender did not use, with octets under way.
+    /// ACKs opened a window that the sender did not use, with bytes under way.
     Unfilled,
-    /// Octets were under way, and nothing came for much longer than a round trip; then they had not
+    /// Bytes were under way, and nothing came for much longer than a round trip; then they had not
     /// been lost.
     Stalled,
-    /// Loss is being repaired.
+    /// Loss is being recovered.
     Recovery,
     /// Packets passed, and the capture does not have them.
     Uncaptured,
@@ -42,9 +42,9 @@ pub(crate) struct Stretch {
     pub(crate) from: Time,
     pub(crate) to: Time,
     pub(crate) wait: Wait,
-    /// The direction it is about: whose octets.
+    /// The direction it is about: whose bytes.
     pub(crate) side: u8,
-    /// The loss that is being repaired, or the last one before.
+    /// The loss that is being recovered, or the last one before.
     pub(crate) loss: u32,
     pub(crate) frames: [u64; 2],
     pub(crate) seen: Measured,
@@ -53,9 +53,9 @@ pub(crate) struct Stretch {
 /// What was measured during a stretch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Measured {
-    /// Octets acknowledged.
+    /// Bytes acknowledged.
     pub(crate) acked: u64,
-    /// Octets under way, at most.
+    /// Bytes under way, at most.
     pub(crate) flight: u64,
     /// Round-trip times: their sum, their number, the shortest.
     pub(crate) rtt_sum: u64,
@@ -96,7 +96,7 @@ impl Stretch {
         self.to.saturating_since(self.from)
     }
 
-    /// Octets acknowledged per second.
+    /// Bytes acknowledged per second.
     pub(crate) fn rate(&self) -> f64 {
         let span = self.span().as_secs_f64();
         if span > 0.0 { self.seen.acked as f64 / span } else { 0.0 }
@@ -166,7 +166,7 @@ impl Account {
         self.stretches.push(Stretch { from, to, wait, side, loss, frames: [begins, frame], seen });
     }
 
-    /// Writes everything since `since` anew that waited for a window: it was a repair.
+    /// Writes everything since `since` anew that waited for a window: it was a recovery.
     pub(crate) fn was_recovery(&mut self, since: Time, loss: u32) {
         for stretch in self.stretches.iter_mut().rev().take_while(|stretch| stretch.to > since) {
             if matches!(stretch.wait, Wait::Window | Wait::SlowStart | Wait::Transit)

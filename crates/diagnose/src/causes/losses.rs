@@ -17,7 +17,7 @@ const UNHEARD: f64 = 3.0;
 /// Random loss seldom takes all of a window of this many segments.
 const SURELY_OUTAGE: u32 = 8;
 
-/// The cause of the time a repair took, how sure it is, and the cause of what the window lost by it.
+/// The cause of the time a recovery took, how sure it is, and the cause of what the window lost by it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Verdict {
     pub(crate) repair: Cause,

@@ -137,7 +137,7 @@ impl Context<'_> {
             }
     }
 
-    /// Loss is repaired. Where the path is full meanwhile nothing is lost by it.
+    /// Loss is recovered. Where the path is full meanwhile nothing is lost by it.
     fn recovery(&self, stretch: &Stretch) -> (Cause, f64) {
         let by_acks = |loss: &Loss| loss.trigger == Trigger::Acks;
         let by_acks = self.connection.losses.get(stretch.loss as usize).is_some_and(by_acks);
@@ -151,7 +151,7 @@ impl Context<'_> {
         }
     }
 
-    /// Octets on their way: as long as the path takes, or longer behind others' queue.
+    /// Bytes on their way: as long as the path takes, or longer behind others' queue.
     fn transit(&self, stretch: &Stretch) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
         match path.standing(stretch) {
@@ -181,7 +181,7 @@ impl Context<'_> {
         }
     }
 
-    /// A sender that stops for want of octets and goes on when enough of them have been acknowledged, time
+    /// A sender that stops for want of bytes and goes on when enough of them have been acknowledged, time
     /// and again, waits for its buffer; one that does so seldom, for its application.
     fn unfilled(&self, stretch: &Stretch) -> (Cause, f64) {
         let same = |other: &&Stretch| other.wait == Wait::Unfilled && other.side == stretch.side;

@@ -8,7 +8,7 @@ use crate::flow::Connection;
 pub(crate) struct Path {
     /// Shortest round trip, s.
     pub(crate) base: f64,
-    /// Highest rate of delivery over some round trips, octets per second.
+    /// Highest rate of delivery over some round trips, bytes per second.
     pub(crate) rate: f64,
     /// The highest over some more: what a shaper let pass before it held back.
     pub(crate) burst_rate: f64,
@@ -25,7 +25,7 @@ pub(crate) struct Path {
     pub(crate) queue_least: f64,
     /// The rate held for long: the share of the sending time at nine tenths of it or more.
     pub(crate) plateau: f64,
-    /// Octets of a full segment.
+    /// Bytes of a full segment.
     pub(crate) mss: f64,
     /// Mean length of its segments is far below the MSS: an application that sends little.
     pub(crate) sparse: bool,
@@ -45,7 +45,7 @@ const RTTS: u32 = 4;
 /// Segments of less than this share of the MSS on average come from an application that sends little.
 const SPARSE: f64 = 0.5;
 
-/// Whether octets were sent as fast as a window let them.
+/// Whether bytes were sent as fast as a window let them.
 pub(crate) fn is_bulk(stretch: &Stretch) -> bool {
     matches!(stretch.wait, Wait::SlowStart | Wait::Window | Wait::Recovery | Wait::ReceiverWindow)
 }
@@ -140,7 +140,7 @@ impl Path {
         stretch.seen.rtt_mean().map(|mean| (mean / 1e9 - self.base).max(0.0))
     }
 
-    /// Octets under way that fill the path.
+    /// Bytes under way that fill the path.
     pub(crate) fn bdp(&self) -> f64 {
         self.rate * self.base
     }

@@ -50,9 +50,9 @@ const QUEUE: f64 = 0.002;
 /// A policer's rate and burst.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Policer {
-    /// Octets per second.
+    /// Bytes per second.
     pub(crate) rate: f64,
-    /// Octets that pass at once.
+    /// Bytes that pass at once.
     pub(crate) burst: f64,
 }
 
@@ -167,7 +167,7 @@ fn fit(passed: &[Passed], mss: f64) -> Option<Policer> {
     (burst >= LEAST * mss).then_some(Policer { rate, burst })
 }
 
-/// From each loss to the first that is so many octets further.
+/// From each loss to the first that is so many bytes further.
 fn rates(passed: &[Passed], lost: &[usize], length: f64) -> Vec<f64> {
     let mut found = Vec::with_capacity(lost.len());
     let mut to = 0;

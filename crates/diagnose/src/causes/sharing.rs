@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 const SLOT: f64 = 0.1;
 /// Shares are taken over this many slots around an instant.
 const AROUND: usize = 5;
-/// Connections of fewer octets than this are not worth a place.
+/// Connections of fewer bytes than this are not worth a place.
 const LEAST: u64 = 50_000;
 /// Longer ones would take slots without end.
 const LONGEST: Span = Span::from_secs(86_400);
@@ -25,13 +25,13 @@ const PART: f64 = 0.01;
 /// What a link carried together.
 #[derive(Clone, Debug, Default)]
 struct Group {
-    /// Octets by slot since the first.
+    /// Bytes by slot since the first.
     first: usize,
     total: Vec<f64>,
     flows: Vec<u16>,
     /// How long the queue stood that some of them measured, s.
     queue: Vec<f64>,
-    /// Most octets in the slots around an instant.
+    /// Most bytes in the slots around an instant.
     most: f64,
 }
 
@@ -58,7 +58,7 @@ fn slot(seconds: f64) -> usize {
     (seconds / SLOT) as usize
 }
 
-/// Octets of one direction by slot, from the first on.
+/// Bytes of one direction by slot, from the first on.
 fn slots(connection: &Connection, side: usize) -> (usize, Vec<f64>) {
     let seconds = |at: ackord_units::Time| at.as_nanos() as f64 / 1e9;
     let first = slot(seconds(connection.began));

@@ -28,7 +28,7 @@ fn segments(count: u32) -> String {
 /// Why this stretch is called what it is.
 pub(super) fn reason(cause: Cause, stretch: &Stretch, loss: Option<&Loss>, path: &Path) -> String {
     let queue = path.queue(stretch).map_or_else(|| "unknown".to_owned(), ms);
-    let flight = format!("{} octets under way", stretch.seen.flight);
+    let flight = format!("{} bytes under way", stretch.seen.flight);
     let took = ms(stretch.span().as_secs_f64());
     let lost = |what: &str| match loss {
         Some(loss) => {
@@ -47,12 +47,12 @@ pub(super) fn reason(cause: Cause, stretch: &Stretch, loss: Option<&Loss>, path:
         Cause::SetUp => "The handshake took its round trips.".to_owned(),
         Cause::SynLoss => format!("A SYN was repeated after {took}."),
         Cause::ClientIdle | Cause::ServerIdle => {
-            format!("All octets were acknowledged and none came for {took}.")
+            format!("All bytes were acknowledged and none came for {took}.")
         }
         Cause::ReceiverWindow => format!("The advertised window was full: {flight}."),
         Cause::ZeroWindow => format!("The receiver advertised no window for {took}."),
         Cause::SendBuffer if stretch.wait == Wait::Unfilled => {
-            format!("{took} of ACKs unanswered with octets under way: the sender had no more.")
+            format!("{took} of ACKs unanswered with bytes under way: the sender had no more.")
         }
         Cause::SendBuffer => format!("{flight}, no more and no less, without loss or queue."),
         Cause::NagleDelayedAck => {
@@ -72,7 +72,7 @@ pub(super) fn reason(cause: Cause, stretch: &Stretch, loss: Option<&Loss>, path:
         Cause::Outage => lost("Nothing got through"),
         Cause::SpuriousReordering => lost("The original had only been overtaken"),
         Cause::SpuriousDelay => lost("The original was only late"),
-        Cause::AckPath => lost("The octets had arrived; their ACKs had not"),
+        Cause::AckPath => lost("The bytes had arrived; their ACKs had not"),
         Cause::QueueingOwn => format!("The queue it fills itself delays by {queue}."),
         Cause::QueueingOthers => {
             format!(
@@ -85,12 +85,12 @@ pub(super) fn reason(cause: Cause, stretch: &Stretch, loss: Option<&Loss>, path:
             format!("Others at the same queue send more than its {}.", mbit(stretch.rate()))
         }
         Cause::PathLimited => match stretch.seen.rtts {
-            0 => format!("Octets on their way: {}.", ms(path.base)),
+            0 => format!("Bytes on their way: {}.", ms(path.base)),
             _ => format!("{} of {}, queue {queue}.", mbit(stretch.rate()), mbit(path.rate)),
         },
         Cause::CaptureArtefact => {
             format!(
-                "Octets were acknowledged then that the capture does not have: nothing for {took}."
+                "Bytes were acknowledged then that the capture does not have: nothing for {took}."
             )
         }
         Cause::Unknown => {

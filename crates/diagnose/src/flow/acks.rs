@@ -11,9 +11,9 @@ use ackord_wire::Flags;
 /// What the SACK blocks of a packet report.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reported {
-    /// Octets that arrived twice (RFC 2883).
+    /// Bytes that arrived twice (RFC 2883).
     twice: bool,
-    /// Octets behind a hole (RFC 2018).
+    /// Bytes behind a hole (RFC 2018).
     behind: bool,
 }
 
@@ -71,7 +71,7 @@ impl Connection {
         }
     }
 
-    /// Octets were acknowledged that the capture does not have: if it has nothing at all of the time in which
+    /// Bytes were acknowledged that the capture does not have: if it has nothing at all of the time in which
     /// they passed, that time is not known.
     fn uncaptured(&mut self, sender: usize, seen: &Seen, at: Time) {
         let (from, to) = self.blank;
@@ -94,7 +94,7 @@ impl Connection {
         }
     }
 
-    /// A round-trip time: of octets that passed at `sent` and were sent once.
+    /// A round-trip time: of bytes that passed at `sent` and were sent once.
     fn measure(&mut self, seen: &Seen, sender: usize, at: Time, sent: Time) {
         let back = at.saturating_since(sent);
         let whole = back + self.halves[sender].lag();

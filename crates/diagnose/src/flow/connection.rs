@@ -37,7 +37,7 @@ pub(crate) struct Connection {
     /// By side.
     pub(super) repairs: [Option<Repair>; 2],
     pub(crate) setup: Setup,
-    /// The side whose new octets were seen last.
+    /// The side whose new bytes were seen last.
     pub(super) talker: usize,
     pub(crate) began: Time,
     /// When the handshake was complete.
@@ -282,7 +282,7 @@ impl Connection {
         usize::from(self.halves[1].bytes > self.halves[0].bytes)
     }
 
-    /// Whether octets of one direction were seen, and of the other not a single packet.
+    /// Whether bytes of one direction were seen, and of the other not a single packet.
     pub(crate) fn is_one_way(&self) -> bool {
         self.halves.iter().any(|half| half.packets == 0)
     }

@@ -14,16 +14,16 @@ pub(crate) struct Heard {
     /// When what the sender does about it passes the capture point.
     pub(crate) due: Time,
     pub(crate) ack: u64,
-    /// The octet at which the window ends.
+    /// The byte at which the window ends.
     pub(crate) edge: u64,
     pub(crate) frame: u64,
     /// Its TSval, which the sender echoes once it has heard it.
     pub(crate) stamp: Option<u32>,
     /// The TSval that it echoes.
     pub(crate) echo: Option<u32>,
-    /// It reports octets that arrived twice (RFC 2883).
+    /// It reports bytes that arrived twice (RFC 2883).
     pub(crate) dsack: bool,
-    /// It reports octets behind a hole (RFC 2018).
+    /// It reports bytes behind a hole (RFC 2018).
     pub(crate) sack: bool,
 }
 
@@ -50,10 +50,10 @@ const COPY_WITHIN: Span = Span::from_millis(2);
 /// One direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Half {
-    /// Sequence number of octet 0, the SYN.
+    /// Sequence number of byte 0, the SYN.
     anchor: u32,
     anchored: bool,
-    /// The octet after the highest one seen.
+    /// The byte after the highest one seen.
     pub(crate) next: u64,
     /// Acknowledged, as seen at the capture point.
     pub(crate) una: u64,
@@ -88,17 +88,17 @@ pub(crate) struct Half {
     pub(crate) last_packet: Time,
     pub(crate) heard: VecDeque<Heard>,
     pub(crate) last_heard: Time,
-    /// When it last sent octets, how many, and the frame.
+    /// When it last sent bytes, how many, and the frame.
     pub(crate) last_sent: Time,
     pub(crate) last_len: u32,
-    /// When it last sent octets not seen before.
+    /// When it last sent bytes not seen before.
     pub(crate) last_new: Time,
     /// What had been acknowledged then; how many ACKs have come since, and what the last but one of
     /// them acknowledged.
     pub(crate) una_at_new: u64,
     pub(crate) acks_since: u32,
     pub(crate) una_before: u64,
-    /// Most octets acknowledged per second while it waited so.
+    /// Most bytes acknowledged per second while it waited so.
     pub(crate) drain_rate: f64,
     /// Mean time between its segments while it kept sending.
     pub(crate) spacing: Span,
@@ -106,14 +106,14 @@ pub(crate) struct Half {
     pub(crate) fin_sent: bool,
     pub(crate) packets: u64,
     pub(crate) segments: u64,
-    /// Octets of payload, each once.
+    /// Bytes of payload, each once.
     pub(crate) bytes: u64,
     pub(crate) retransmitted: u64,
-    /// Octets acknowledged that the capture never had.
+    /// Bytes acknowledged that the capture never had.
     pub(crate) missing: u64,
     pub(crate) missing_frame: u64,
     pub(crate) reordered: u64,
-    /// Packets since it last sent octets that the capture never had, by the gaps of the identification
+    /// Packets since it last sent bytes that the capture never had, by the gaps of the identification
     /// field.
     pub(crate) skipped: u32,
     /// The next identification, and how many packets in a row had the one expected.
@@ -132,7 +132,7 @@ impl Half {
         self.next.saturating_add_signed(ahead)
     }
 
-    /// The first sequence number seen: octet 0 is the SYN's, or the one before what was seen.
+    /// The first sequence number seen: byte 0 is the SYN's, or the one before what was seen.
     pub(crate) fn anchor(&mut self, seq: u32, syn: bool) {
         if !self.anchored || (syn && self.next <= 1) {
             *self = Half {
@@ -146,7 +146,7 @@ impl Half {
         }
     }
 
-    /// The sequence number of octet 0.
+    /// The sequence number of byte 0.
     pub(crate) fn first_number(&self) -> u32 {
         self.anchor
     }
@@ -155,7 +155,7 @@ impl Half {
         self.anchored
     }
 
-    /// Octets under way, as the sender counts.
+    /// Bytes under way, as the sender counts.
     #[inline]
     pub(crate) fn under_way(&self) -> u64 {
         self.next.saturating_sub(self.una_heard)
@@ -165,7 +165,7 @@ impl Half {
     #[inline]
     pub(crate) fn mss(&self) -> u32 {
         match self.mss_option {
-            // Timestamps take twelve octets of it.
+            // Timestamps take twelve bytes of it.
             Some(mss) => u32::from(mss.max(64)) - if self.stamped { 12 } else { 0 },
             None => self.longest.clamp(536, 1460),
         }

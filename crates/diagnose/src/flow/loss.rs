@@ -1,4 +1,4 @@
-//! What is noted of each loss while it is being repaired.
+//! What is noted of each loss while it is being recovered.
 
 use ackord_units::{Span, Time};
 
@@ -11,7 +11,7 @@ pub(crate) enum Trigger {
     Timer,
 }
 
-/// One loss and its repair.
+/// One loss and its recovery.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loss {
     pub(crate) side: u8,
@@ -19,27 +19,27 @@ pub(crate) struct Loss {
     pub(crate) at: Time,
     /// When the last acknowledgment before it had been heard.
     pub(crate) silent_since: Time,
-    /// The longest time in which nothing was sent or heard, before it and until it was repaired.
+    /// The longest time in which nothing was sent or heard, before it and until it was recovered.
     pub(crate) silence: Span,
-    /// When it was repaired.
+    /// When it was recovered.
     pub(crate) over: Time,
     pub(crate) trigger: Trigger,
-    /// Timeouts during the repair.
+    /// Timeouts during the recovery.
     pub(crate) timeouts: u16,
     /// Segments retransmitted; those retransmitted more than once.
     pub(crate) retransmitted: u32,
     pub(crate) again: u32,
-    /// Segments and octets under way when it began; those of them that had been sacked.
+    /// Segments and bytes under way when it began; those of them that had been sacked.
     pub(crate) under_way: u32,
     pub(crate) under_way_bytes: u64,
     pub(crate) sacked: u32,
-    /// Reports of octets that arrived twice (RFC 2883), and retransmissions of what had been acknowledged
+    /// Reports of bytes that arrived twice (RFC 2883), and retransmissions of what had been acknowledged
     /// at the capture point.
     pub(crate) unneeded: u32,
     /// The first acknowledgment after the first retransmission was for the original (RFC 3522), or came
     /// too early to be for the retransmission.
     pub(crate) early: bool,
-    /// Octets sent once only that the first acknowledgment after the first retransmission reports: they had
+    /// Bytes sent once only that the first acknowledgment after the first retransmission reports: they had
     /// arrived, and nobody had heard of it.
     pub(crate) unheard: Option<u64>,
     /// Packets of its sender that were lost before the capture point meanwhile.
@@ -48,19 +48,19 @@ pub(crate) struct Loss {
     pub(crate) window: u32,
     /// The last round-trip time before it, or the longest of segments that were sent with those lost.
     pub(crate) rtt: Span,
-    /// The first octet that was lost: all before it had passed.
+    /// The first byte that was lost: all before it had passed.
     pub(crate) delivered: u64,
-    /// Whether the sender had nothing new to send while it repaired.
+    /// Whether the sender had nothing new to send while it recovered.
     pub(crate) tail: bool,
 }
 
 impl Loss {
-    /// Nothing was sent or heard for this long while it was repaired.
+    /// Nothing was sent or heard for this long while it was recovered.
     pub(crate) fn silent(&mut self, silence: Span) {
         self.silence = self.silence.max(silence);
     }
 
-    /// A round-trip time while it is repaired: of segments that were sent with those lost.
+    /// A round-trip time while it is recovered: of segments that were sent with those lost.
     pub(crate) fn measured(&mut self, at: Time, rtt: Span) {
         if at.saturating_since(self.at) * 3 < rtt {
             self.rtt = self.rtt.max(rtt);
@@ -76,13 +76,13 @@ impl Loss {
 /// Losses kept of a connection; further ones count towards the last.
 pub(crate) const MOST_LOSSES: usize = 4096;
 
-/// A repair under way.
+/// A recovery under way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Repair {
     pub(crate) loss: u32,
-    /// It is over when this octet is acknowledged.
+    /// It is over when this byte is acknowledged.
     pub(crate) until: u64,
-    /// When the first retransmission passed, and the octet after it.
+    /// When the first retransmission passed, and the byte after it.
     pub(crate) first: Time,
     pub(crate) first_to: u64,
     /// Its TSval.

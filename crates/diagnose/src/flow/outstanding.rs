@@ -1,7 +1,7 @@
 //! What one end has sent and the other has not acknowledged, by exact byte ranges.
 //!
-//! Offsets count the octets of one direction from the SYN, which is octet 0. A *hole* is a range
-//! below the highest octet seen that the capture has not shown: lost before the capture point, or
+//! Offsets count the bytes of one direction from the SYN, which is byte 0. A *hole* is a range
+//! below the highest byte seen that the capture has not shown: lost before the capture point, or
 //! overtaken.
 
 use ackord_units::Time;
@@ -19,21 +19,21 @@ pub(crate) struct Outstanding {
     pub(crate) sacked: bool,
 }
 
-/// Octets that the capture has not shown.
+/// Bytes that the capture has not shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hole {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// When a later octet was seen.
+    /// When a later byte was seen.
     pub(crate) opened: Time,
 }
 
-/// What the octets of a segment are.
+/// What the bytes of a segment are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Novelty {
     /// Beyond all that was seen.
     pub(crate) new: u64,
-    /// In a hole: not seen before, though later octets were.
+    /// In a hole: not seen before, though later bytes were.
     pub(crate) filled: u64,
     /// Seen before.
     pub(crate) again: u64,
@@ -48,11 +48,11 @@ pub(crate) struct Novelty {
 pub(crate) struct Acknowledged {
     /// When the last of it was sent, if that was once only (Karn and Partridge).
     pub(crate) sent: Option<Time>,
-    /// Octets that were not acknowledged before.
+    /// Bytes that were not acknowledged before.
     pub(crate) delivered: u64,
     /// Those of them that were sent once only.
     pub(crate) once: u64,
-    /// Octets that the capture never had.
+    /// Bytes that the capture never had.
     pub(crate) missing: u64,
 }
 
@@ -70,7 +70,7 @@ impl Acknowledged {
 /// More holes than this are not kept apart.
 const MOST_HOLES: usize = 512;
 
-/// One direction's segments under way, in order of their octets.
+/// One direction's segments under way, in order of their bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InFlight {
     segments: VecDeque<Outstanding>,
@@ -78,7 +78,7 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Takes a segment in; `next` is the octet after the highest one seen before it.
+    /// Takes a segment in; `next` is the byte after the highest one seen before it.
     pub(crate) fn sent(&mut self, from: u64, to: u64, next: u64, at: Time) -> Novelty {
         if from >= next {
             if from > next && self.holes.len() < MOST_HOLES {
@@ -115,7 +115,7 @@ impl InFlight {
         novelty
     }
 
-    /// Takes what these octets close of holes; returns how many they were.
+    /// Takes what these bytes close of holes; returns how many they were.
     fn fill(&mut self, from: u64, to: u64, opened: &mut Option<Time>) -> u64 {
         let mut filled = 0;
         let mut index = self.holes.partition_point(|hole| hole.to <= from);

@@ -11,7 +11,7 @@ const FLAT_ROUNDS: u8 = 2;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Phase {
     slow_start: bool,
-    /// The round ends when this octet is acknowledged.
+    /// The round ends when this byte is acknowledged.
     round_end: u64,
     most: u64,
     most_before: u64,
@@ -48,12 +48,12 @@ impl Phase {
         }
     }
 
-    /// Octets that were under way at most in this round trip and the one before.
+    /// Bytes that were under way at most in this round trip and the one before.
     pub(crate) fn window(&self) -> u64 {
         self.most.max(self.most_before)
     }
 
-    /// The sender knows that everything before `una` arrived; `next` is the octet it sends next.
+    /// The sender knows that everything before `una` arrived; `next` is the byte it sends next.
     #[inline]
     pub(crate) fn heard(&mut self, una: u64, next: u64) {
         if una < self.round_end || self.most == 0 {

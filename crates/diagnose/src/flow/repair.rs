@@ -1,4 +1,4 @@
-//! Retransmissions: what triggered them, and when the repair was over.
+//! Retransmissions: what triggered them, and when the recovery was over.
 
 use super::connection::Connection;
 use super::half::Heard;
@@ -25,7 +25,7 @@ impl Connection {
         late.as_nanos() * 10 >= least.as_nanos() * 8 && late > Span::from_micros(200)
     }
 
-    /// Whether octets that come after a silence had been sent before and been lost on their way to the
+    /// Whether bytes that come after a silence had been sent before and been lost on their way to the
     /// capture point: packets are missing by their numbers, and a timer fits the silence.
     pub(super) fn was_lost_before(&self, side: usize, at: Time) -> bool {
         let half = &self.halves[side];
@@ -33,7 +33,7 @@ impl Connection {
         half.skipped > 0 && self.repairs[side].is_none() && silence >= LINUX_TIMER
     }
 
-    /// A sender that goes on as soon as a repair is over had more to send: no tail was lost.
+    /// A sender that goes on as soon as a recovery is over had more to send: no tail was lost.
     pub(super) fn is_no_tail(&mut self, side: usize, at: Time) {
         let prompt = Span::from_nanos(self.round_trip(side).as_nanos() / 4);
         if self.repairs[side].is_none()
@@ -45,7 +45,7 @@ impl Connection {
         }
     }
 
-    /// Octets that were seen before, or fill a hole a round trip later.
+    /// Bytes that were seen before, or fill a hole a round trip later.
     pub(super) fn retransmission(
         &mut self,
         seen: &Seen,
@@ -184,7 +184,7 @@ impl Connection {
         found.map_or(crate::account::NO_LOSS, |before| before as u32)
     }
 
-    /// The sender hears an acknowledgment while it repairs, or a report of octets that came twice.
+    /// The sender hears an acknowledgment while it recovers, or a report of bytes that came twice.
     pub(super) fn repair_heard(&mut self, side: usize, heard: &Heard) {
         let base = self.base(side);
         let repair = self.repairs[side];

@@ -1,6 +1,6 @@
 //! What the time before a data segment was spent on.
 //!
-//! The gap since the account was last written is judged when new octets pass: did the sender wait for
+//! The gap since the account was last written is judged when new bytes pass: did the sender wait for
 //! an acknowledgment, and what for then, or did its application come with them only now?
 
 use super::connection::{Connection, Setup};
@@ -27,7 +27,7 @@ const DRAINED_PART: u64 = 4;
 const SMALL_WINDOW: u64 = 4;
 
 impl Connection {
-    /// A segment with octets, or a FIN.
+    /// A segment with bytes, or a FIN.
     pub(super) fn data(&mut self, seen: &Seen, side: usize, at: Time, fin: bool) {
         let half = &mut self.halves[side];
         let from = half.offset(seen.seq);
@@ -41,7 +41,7 @@ impl Connection {
                 self.long_frame = seen.frame;
             }
         }
-        // The octet that keeps a connection alive, or asks for a window, is not new.
+        // The byte that keeps a connection alive, or asks for a window, is not new.
         if from + 1 == half.next && to == half.next && half.una_heard >= to {
             return;
         }
@@ -122,7 +122,7 @@ impl Connection {
         least.unwrap_or_default()
     }
 
-    /// Settles the time before new octets of `side`.
+    /// Settles the time before new bytes of `side`.
     fn before_new(&mut self, side: usize, at: Time, seen: &Seen) {
         let frame = seen.frame;
         if self.setup != Setup::Unseen && self.setup != Setup::Done {
@@ -275,8 +275,8 @@ impl Connection {
         }
     }
 
-    /// Since when the sender had a window for more octets and did not send them: ACK after ACK came and
-    /// nothing was sent for it, and still octets were under way. What its own queue at the bottleneck
+    /// Since when the sender had a window for more bytes and did not send them: ACK after ACK came and
+    /// nothing was sent for it, and still bytes were under way. What its own queue at the bottleneck
     /// took to drain is not part of it.
     fn unfilled(&mut self, side: usize, at: Time, wait: Wait) -> Option<Time> {
         // Most segments answer the ACK before them.
@@ -309,7 +309,7 @@ impl Connection {
         Some(Time::from_nanos(since).max(settled))
     }
 
-    /// When an answer of `next` to the last octets of `before` would have passed here at the earliest: with
+    /// When an answer of `next` to the last bytes of `before` would have passed here at the earliest: with
     /// their acknowledgment, where that came by itself.
     fn answerable(&self, before: usize, next: usize, at: Time) -> Time {
         let (half, to) = (&self.halves[before], &self.halves[next].to);
@@ -319,7 +319,7 @@ impl Connection {
         if told { half.una_at.max(least) } else { least }
     }
 
-    /// Nobody was held up by a window: octets were on their way, then an application was silent.
+    /// Nobody was held up by a window: bytes were on their way, then an application was silent.
     /// `before` sent last, `next` has sent now.
     pub(super) fn quiet(&mut self, before: usize, next: usize, at: Time, frame: u64) {
         let half = &self.halves[before];

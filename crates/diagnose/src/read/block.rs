@@ -20,7 +20,7 @@ impl<'a> Options<'a> {
         Options { order, bytes }
     }
 
-    /// The value of the first option of this code that has eight octets, as a number.
+    /// The value of the first option of this code that has eight bytes, as a number.
     fn number(self, code: u16) -> Option<u64> {
         let order = self.order;
         let mut values = self.filter(|(found, _)| *found == code).map(|(_, value)| value);
@@ -47,7 +47,7 @@ impl<'a> Iterator for Options<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Interface {
     pub(super) link: u16,
-    /// Octets kept of a frame at most; zero for all.
+    /// Bytes kept of a frame at most; zero for all.
     pub(super) snap_len: u32,
     units: Units,
     /// To be added to each time, s.
@@ -56,7 +56,7 @@ pub(super) struct Interface {
     pub(super) dropped: Option<u64>,
 }
 
-/// What a time stamp counts.
+/// What a timestamp counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Units {
     /// Of so many nanoseconds.
@@ -90,7 +90,7 @@ impl Interface {
         Some(Interface { link, snap_len, units, offset_secs, dropped: None })
     }
 
-    /// A time stamp as nanoseconds since 1970.
+    /// A timestamp as nanoseconds since 1970.
     #[inline]
     pub(super) fn nanos(&self, stamp: u64) -> u64 {
         let nanos = match self.units {

@@ -1,8 +1,8 @@
-//! The octets at hand: read in large pieces, looked at in place.
+//! The bytes at hand: read in large pieces, looked at in place.
 
 use std::io::{self, Read};
 
-/// Octets that can be at hand at once: more than any frame has.
+/// Bytes that can be at hand at once: more than any frame has.
 pub(super) const CAPACITY: usize = 1 << 20;
 
 /// A stretch of the input.
@@ -42,7 +42,7 @@ impl Buffer {
         self.offset + (self.end - self.start) as u64
     }
 
-    /// The first `len` octets at hand are done with.
+    /// The first `len` bytes at hand are done with.
     #[inline]
     pub(super) fn consume(&mut self, len: usize) {
         let len = len.min(self.end - self.start);
@@ -50,7 +50,7 @@ impl Buffer {
         self.offset += len as u64;
     }
 
-    /// Reads on until `len` octets are at hand; `false` if the input ends before that.
+    /// Reads on until `len` bytes are at hand; `false` if the input ends before that.
     pub(super) fn at_least(&mut self, len: usize) -> io::Result<bool> {
         debug_assert!(len <= CAPACITY);
         while self.end - self.start < len {
@@ -61,7 +61,7 @@ impl Buffer {
         Ok(true)
     }
 
-    /// Reads and forgets `len` octets; `false` if the input ends before that.
+    /// Reads and forgets `len` bytes; `false` if the input ends before that.
     pub(super) fn skip(&mut self, mut len: u64) -> io::Result<bool> {
         loop {
             let here = len.min((self.end - self.start) as u64);
@@ -117,7 +117,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// The two octets at `at`. Panics if they are not there.
+    /// The two bytes at `at`. Panics if they are not there.
     #[inline]
     pub(super) fn u16(self, bytes: &[u8], at: usize) -> u16 {
         let word = [bytes[at], bytes[at + 1]];
@@ -127,7 +127,7 @@ impl Order {
         }
     }
 
-    /// The four octets at `at`. Panics if they are not there.
+    /// The four bytes at `at`. Panics if they are not there.
     #[inline]
     pub(super) fn u32(self, bytes: &[u8], at: usize) -> u32 {
         let word = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
@@ -137,7 +137,7 @@ impl Order {
         }
     }
 
-    /// Eight octets as a number.
+    /// Eight bytes as a number.
     pub(super) fn u64(self, bytes: [u8; 8]) -> u64 {
         match self {
             Order::Little => u64::from_le_bytes(bytes),

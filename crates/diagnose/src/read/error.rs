@@ -24,7 +24,7 @@ pub enum OpenError {
         /// The directory.
         name: String,
     },
-    /// It has no octets.
+    /// It has no bytes.
     #[error(
         "{name} is empty (0 bytes); if the capture still runs, its program has not written yet: \
          `tcpdump -U` writes every packet at once"
@@ -51,7 +51,7 @@ pub enum OpenError {
     Unknown {
         /// The file.
         name: String,
-        /// Its first octets, in hexadecimal.
+        /// Its first bytes, in hexadecimal.
         first: String,
     },
     /// It begins as a capture does, and ends or breaks before the first packet.

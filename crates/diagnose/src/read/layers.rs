@@ -1,7 +1,7 @@
 //! From a frame down to TCP: the way through IP.
 //!
 //! A length of zero in an IP header (a packet that the network card was to cut up) means that of the
-//! frame on the wire. A first fragment counts with the octets that it has itself.
+//! frame on the wire. A first fragment counts with the bytes that it has itself.
 
 use super::tally::{Kind, Outcome};
 use crate::Seen;
@@ -21,9 +21,9 @@ pub(super) struct Stamp {
 
 /// A frame on its way down, and where a TCP packet goes.
 pub(super) struct Frame<'a> {
-    /// The octets kept.
+    /// The bytes kept.
     pub(super) bytes: &'a [u8],
-    /// Octets on the wire.
+    /// Bytes on the wire.
     wire: usize,
     pub(super) stamp: Stamp,
     pub(super) out: &'a mut Vec<Seen>,
@@ -35,7 +35,7 @@ pub(super) struct Frame<'a> {
 pub(super) struct Ip {
     pub(super) src: [u8; 16],
     pub(super) dst: [u8; 16],
-    /// Octets of the packet.
+    /// Bytes of the packet.
     pub(super) len: u32,
     pub(super) id: u16,
     pub(super) ttl: u8,
@@ -50,7 +50,7 @@ const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
 const NOTHING: u8 = 59;
 
-/// Reads a frame of which `wire` octets were on the wire; a TCP packet is appended to `out`.
+/// Reads a frame of which `wire` bytes were on the wire; a TCP packet is appended to `out`.
 #[inline]
 pub(super) fn frame(
     link: u16,
@@ -66,13 +66,13 @@ pub(super) fn frame(
 
 /// Nothing means: too short or contradicting itself.
 impl Frame<'_> {
-    /// The octets from `at` on.
+    /// The bytes from `at` on.
     #[inline]
     pub(super) fn from(&self, at: usize) -> Option<&[u8]> {
         self.bytes.get(at..)
     }
 
-    /// The `N` octets at `at`.
+    /// The `N` bytes at `at`.
     #[inline]
     pub(super) fn head<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
         self.bytes.get(at..)?.first_chunk()

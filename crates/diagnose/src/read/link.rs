@@ -97,13 +97,13 @@ impl Frame<'_> {
         Some(Outcome::Other(kind))
     }
 
-    /// PPP, with its address and control octets or without (RFC 1661, RFC 1662).
+    /// PPP, with its address and control bytes or without (RFC 1661, RFC 1662).
     pub(super) fn ppp(&mut self, mut at: usize) -> Option<Outcome> {
         if self.head(at) == Some(&[0xff, 3]) {
             at += 2;
         }
         let first = *self.bytes.get(at)?;
-        // A type whose first octet is odd has one octet only.
+        // A type whose first byte is odd has one byte only.
         let (protocol, at) = match first & 1 {
             1 => (u16::from(first), at + 1),
             _ => (self.u16(at)?, at + 2),

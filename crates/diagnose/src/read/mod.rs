@@ -3,8 +3,8 @@
 //! | file | what |
 //! | --- | --- |
 //! | `source.rs`, `packed.rs` | files and pipes, packed or not: how far reading has come |
-//! | `buffer.rs` | the octets at hand |
-//! | `sniff.rs` | what a file is by its first octets, and what to do if it is no capture |
+//! | `buffer.rs` | the bytes at hand |
+//! | `sniff.rs` | what a file is by its first bytes, and what to do if it is no capture |
 //! | `error.rs` | [`OpenError`]: why a capture cannot be read at all |
 //! | `pcap.rs`, `pcapng.rs`, `block.rs` | the two formats: frames with their times |
 //! | `layers.rs`, `link.rs`, `tunnel.rs`, `transport.rs` | frames down to TCP |
@@ -68,7 +68,7 @@ enum Stop {
     End,
     /// It goes on, but not in a way that can be read.
     Damaged {
-        /// Where, in octets from the beginning of the capture (unpacked).
+        /// Where, in bytes from the beginning of the capture (unpacked).
         offset: u64,
         /// What is wrong there.
         what: String,
@@ -181,7 +181,7 @@ impl Reader {
     }
 }
 
-/// The octets of a capture file, unpacked if it is packed.
+/// The bytes of a capture file, unpacked if it is packed.
 ///
 /// # Errors
 /// If the file or the pipe fails.

@@ -1,4 +1,4 @@
-//! Packed captures: gzip, xz and zstd, told by their first octets and unpacked as they are read.
+//! Packed captures: gzip, xz and zstd, told by their first bytes and unpacked as they are read.
 //!
 //! The memory that unpacking takes is bounded, whatever a file asks for.
 
@@ -18,7 +18,7 @@ pub(super) enum Packing {
     Zstd,
 }
 
-/// Packed octets that are asked for at once.
+/// Packed bytes that are asked for at once.
 const PIECE: usize = 128 << 10;
 
 /// What a dictionary of xz may take, KiB: `xz -9` asks for 64 MiB.
@@ -27,7 +27,7 @@ const MOST_XZ_KIB: u32 = 300 << 10;
 const MOST_ZSTD: u64 = 256 << 20;
 
 impl Packing {
-    /// Tells it by the first octets of a file.
+    /// Tells it by the first bytes of a file.
     pub(super) fn of(head: &[u8]) -> Option<Packing> {
         match *head {
             [0x1f, 0x8b, 8, ..] => Some(Packing::Gzip),
@@ -61,7 +61,7 @@ impl Packing {
 }
 
 /// Streams of xz, one after the other. The library's own reader does not end where a file is cut off
-/// within octets that could not be packed, and drops what it unpacked before damage.
+/// within bytes that could not be packed, and drops what it unpacked before damage.
 struct Xz {
     input: BufReader<Input>,
     stream: XzStream,

@@ -1,7 +1,7 @@
 //! Classic pcap: both byte orders, micro- and nanoseconds, and the longer records that Kuznetzov's
 //! tcpdump wrote.
 //!
-//! Layout: a header of 24 octets, then per frame 16 octets (24 in the modified format) and the octets
+//! Layout: a header of 24 bytes, then per frame 16 bytes (24 in the modified format) and the bytes
 //! kept (draft-ietf-opsawg-pcap).
 
 use super::buffer::{Buffer, CAPACITY, Order};
@@ -25,22 +25,22 @@ pub(super) struct Pcap {
     ns_per_unit: u64,
     record_len: usize,
     snap_len: u32,
-    /// The octets that a frame may have.
+    /// The bytes that a frame may have.
     most: u32,
     link: u16,
     name: &'static str,
 }
 
-/// Why no more frames are taken from the octets at hand.
+/// Why no more frames are taken from the bytes at hand.
 enum Next {
     Enough,
-    /// This many octets are needed to go on.
+    /// This many bytes are needed to go on.
     Need(usize),
     Damaged(String),
 }
 
 impl Pcap {
-    /// Octets of the file's header.
+    /// Bytes of the file's header.
     pub(super) const HEADER_LEN: usize = 24;
 
     /// Reads the header of a file; nothing if it is in another format.
@@ -98,7 +98,7 @@ impl Pcap {
         }
     }
 
-    /// Reads frames that are at hand as a whole; the octets read.
+    /// Reads frames that are at hand as a whole; the bytes read.
     fn at_hand(&self, bytes: &[u8], batch: &mut Batch<'_>) -> (usize, Next) {
         let order = self.order;
         let mut used = 0;
@@ -106,10 +106,10 @@ impl Pcap {
             let Some(record) = bytes.get(used..used + self.record_len) else {
                 return (used, Next::Need(self.record_len));
             };
-            let record: &[u8; 16] = record.first_chunk().expect("at least 16 octets");
+            let record: &[u8; 16] = record.first_chunk().expect("at least 16 bytes");
             let [secs, fraction, kept, wire] = [0, 4, 8, 12].map(|at| order.u32(record, at));
             if kept > self.most {
-                return (used, Next::Damaged(format!("a frame of {kept} octets is impossible")));
+                return (used, Next::Damaged(format!("a frame of {kept} bytes is impossible")));
             }
             if record == &[0; 16] {
                 let what = "zeros where a frame should begin".to_owned();

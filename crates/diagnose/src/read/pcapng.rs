@@ -55,12 +55,12 @@ impl Default for Pcapng {
     }
 }
 
-/// Why no more blocks are taken from the octets at hand.
+/// Why no more blocks are taken from the bytes at hand.
 enum Next {
     Enough,
-    /// This many octets are needed to go on.
+    /// This many bytes are needed to go on.
     Need(usize),
-    /// So many octets are to be passed over.
+    /// So many bytes are to be passed over.
     Skip(u64),
     Damaged(String),
 }
@@ -117,7 +117,7 @@ impl Pcapng {
         }
     }
 
-    /// Reads blocks that are at hand as a whole; the octets read.
+    /// Reads blocks that are at hand as a whole; the bytes read.
     fn at_hand(&mut self, bytes: &[u8], batch: &mut Batch<'_>) -> (usize, Next) {
         let mut used = 0;
         while batch.limit > 0 {
@@ -136,13 +136,13 @@ impl Pcapng {
             }
             let (kind, len) = (self.order.u32(head, 0), self.order.u32(head, 4));
             if !(SHORTEST..=LONGEST).contains(&len) || !len.is_multiple_of(4) {
-                return (used, Next::Damaged(format!("a block of {len} octets is impossible")));
+                return (used, Next::Damaged(format!("a block of {len} bytes is impossible")));
             }
             let len = len as usize;
             if len > CAPACITY {
                 return match kind {
                     OLD_PACKET | SIMPLE_PACKET | ENHANCED_PACKET => {
-                        (used, Next::Damaged(format!("a packet of {len} octets is impossible")))
+                        (used, Next::Damaged(format!("a packet of {len} bytes is impossible")))
                     }
                     _ => (used, Next::Skip(len as u64)),
                 };

@@ -1,4 +1,4 @@
-//! What a file is by its first octets: a capture, or what else, and what to do then.
+//! What a file is by its first bytes: a capture, or what else, and what to do then.
 
 use super::buffer::Buffer;
 use super::pcap::Pcap;
@@ -7,7 +7,7 @@ use super::source::Source;
 use super::{Format, OpenError};
 use std::fmt::Write as _;
 
-/// Octets by which a file is told.
+/// Bytes by which a file is told.
 const HEAD: usize = 512;
 
 /// The format of a capture.
@@ -40,7 +40,7 @@ pub(super) fn format(
     Err(no_capture(name, head))
 }
 
-/// A way to say what a file is: by its first octets, what it is and what to do.
+/// A way to say what a file is: by its first bytes, what it is and what to do.
 type Foreign = (&'static [u8], &'static str, &'static str);
 
 const CONVERT: &str = "`editcap -F pcapng OLD NEW` makes a pcapng file of it";
@@ -99,7 +99,7 @@ fn no_capture(name: &str, head: &[u8]) -> OpenError {
     OpenError::Unknown { name, first: first.trim_end().to_owned() }
 }
 
-/// The same where more than the first octets has to be looked at.
+/// The same where more than the first bytes has to be looked at.
 fn told(head: &[u8]) -> Option<(&'static str, &'static str)> {
     if head.iter().all(|octet| *octet == 0) {
         return Some(("all zeros", "its disk lost it; copy or record it again"));
@@ -124,7 +124,7 @@ fn erf(head: &[u8]) -> bool {
     record(0).is_some_and(|len| at_end(head, len) || record(len).is_some())
 }
 
-/// Whether what has this length lies beyond the octets at hand, or ends with them.
+/// Whether what has this length lies beyond the bytes at hand, or ends with them.
 fn at_end(head: &[u8], len: usize) -> bool {
     len >= 64 && head.len() == len
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Packed in packed files is unpacked this often.
 const MOST_PACKINGS: usize = 2;
 
-/// Packed octets, unpacked at once: what stands before damage is known but for such a piece.
+/// Packed bytes, unpacked at once: what stands before damage is known but for such a piece.
 const PIECE: usize = 32 << 10;
 
 /// The input below all unpacking.

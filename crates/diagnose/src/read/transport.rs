@@ -5,12 +5,12 @@ use super::tally::{Kind, Outcome};
 use crate::{Address, Sacks, Seen};
 use ackord_wire::Flags;
 
-/// The octets of a TCP header up to its window: what it must have.
+/// The bytes of a TCP header up to its window: what it must have.
 const PREFIX: usize = 16;
 const FIXED: usize = 20;
 
 impl Frame<'_> {
-    /// A TCP packet: `len` octets, of which at least the header's first 16 were kept.
+    /// A TCP packet: `len` bytes, of which at least the header's first 16 were kept.
     #[inline]
     pub(super) fn tcp(&mut self, at: usize, len: u32, ip: &Ip) -> Option<Outcome> {
         let bytes = self.from(at)?;
@@ -100,7 +100,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The octets of a packet that carries timestamps and nothing else (RFC 7323, appendix A).
+/// The bytes of a packet that carries timestamps and nothing else (RFC 7323, appendix A).
 const TIMESTAMPS_ALONE: [u8; 4] = [1, 1, 8, 10];
 
 /// Reads options; one that is cut off or malformed ends them.
@@ -118,7 +118,7 @@ fn options(options: &[u8], seen: &mut Seen) {
     walk(options, seen);
 }
 
-/// RFC 9293 §3.1: kinds 0 and 1 are one octet, all others say how long they are.
+/// RFC 9293 §3.1: kinds 0 and 1 are one byte, all others say how long they are.
 fn walk(mut options: &[u8], seen: &mut Seen) {
     loop {
         let (kind, len) = match *options {

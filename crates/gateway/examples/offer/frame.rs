@@ -36,10 +36,10 @@ pub(crate) struct Differs {
 }
 
 const TCP_AT: i16 = TCP as i16;
-/// Where the timestamps are: behind the header and two octets of nothing, and kind and length of the option.
+/// Where the timestamps are: behind the header and two bytes of nothing, and kind and length of the option.
 const TIMES_AT: i16 = TCP_AT + 20 + 4;
 
-/// Segments with so many octets of data, which come in by this interface.
+/// Segments with so many bytes of data, which come in by this interface.
 pub(crate) fn data(wan: &str, len: u32) -> io::Result<Template> {
     let differs = Differs {
         port_at: TCP_AT + 2,

@@ -38,7 +38,7 @@ pub struct ClassAdvice {
     pub name: String,
     /// How many.
     pub connections: usize,
-    /// Octets that mobile hosts acknowledged.
+    /// Bytes that mobile hosts acknowledged.
     pub octets: u64,
     /// How long data was under way, added up.
     pub active: Span,
@@ -62,15 +62,15 @@ pub struct ClassAdvice {
 pub struct RemedyAdvice {
     /// Its name.
     pub name: &'static str,
-    /// Segments that it would have sent again before their sender did.
+    /// Segments that it would have retransmitted before their sender did.
     pub earlier: u64,
     /// How much earlier, added up.
     pub earlier_by: Span,
-    /// Segments that their sender sent again, and it not before.
+    /// Segments that their sender retransmitted, and it not before.
     pub not_earlier: u64,
-    /// Segments that only it would have sent again.
+    /// Segments that only it would have retransmitted.
     pub needless: u64,
-    /// Whether it sends again what an outage took as soon as the link is back.
+    /// Whether it retransmits what an outage took as soon as the link is back.
     pub bridges: bool,
     /// The most that it could have gained, as a share of the time with data under way.
     pub at_most: f64,
@@ -250,7 +250,7 @@ impl fmt::Display for Advice {
         }
         writeln!(
             f,
-            "\nMeasured: times at this machine. Estimated: that what a remedy sends again arrives as the \
+            "\nMeasured: times at this machine. Estimated: that what a remedy retransmits arrives as the \
              sender's\ncopy did. Left out: what a sender gains that does not slow down for losses it never \
              sees."
         )

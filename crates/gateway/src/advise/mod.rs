@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! sightings ─► boxes at work, whose packets are noted and thrown away ─┐
-//!          └─► Watched: what senders sent again, and when ◄────────────┘ ─► Advice
+//!          └─► Watched: what senders retransmitted, and when ◄────────────┘ ─► Advice
 //! ```
 //!
 //! | file | what |
@@ -12,7 +12,7 @@
 //! | `watched.rs` | one connection |
 //! | `advice.rs` | [`Advice`]: what follows, as text and as JSON |
 //!
-//! Measured: when data was sent again by its sender, and when a box would have sent it; how long nothing was
+//! Measured: when data was retransmitted by its sender, and when a box would have sent it; how long nothing was
 //! acknowledged, and how long the sender had not tried when it did so with success; duplicate acknowledgments;
 //! round trips between here and the mobile hosts; who had which share.
 //!

@@ -80,7 +80,7 @@ impl Download<'_> {
     }
 }
 
-/// A download whose segment 200 is lost on the radio link; the sender, 400 ms away, repairs it.
+/// A download whose segment 200 is lost on the radio link; the sender, 400 ms away, recovers it.
 fn one_loss(timestamps: bool) -> Advice {
     let mut advisor = advisor();
     let mut download = Download { advisor: &mut advisor, port: 50_000, timestamps };
@@ -111,7 +111,7 @@ fn a_loss_is_repaired_earlier_than_by_a_sender_that_is_far_away() {
     assert!(class.duplicates[0] > 30 && class.duplicates[1] == 0);
     let snoop = class.remedies.iter().find(|one| one.name == "snoop").expect("it was tried");
     assert_eq!((snoop.earlier, snoop.not_earlier, snoop.needless), (1, 0, 0));
-    // It was lost at 2000, and asked for again and again from 2020 on; the sender repaired it at 2450.
+    // It was lost at 2000, and asked for again and again from 2020 on; the sender recovered it at 2450.
     let by = snoop.earlier_by.as_millis();
     assert!((390..=430).contains(&by), "{by}");
     assert!(snoop.is_worth_it() && snoop.estimate.is_some());

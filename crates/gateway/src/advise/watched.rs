@@ -1,4 +1,4 @@
-//! One connection as somebody sees it who does nothing: what its sender sent again and when, and when a box
+//! One connection as somebody sees it who does nothing: what its sender retransmitted and when, and when a box
 //! would have.
 
 use super::REMEDIES;
@@ -20,7 +20,7 @@ pub(super) struct Watched {
     last_ack: Option<(Seq, u16)>,
     /// When data last went towards the mobile host.
     data_at: Option<Time>,
-    /// In the wait that is going on: the last time that data was sent again, and the time of the data before.
+    /// In the wait that is going on: the last time that data was retransmitted, and the time of the data before.
     sent_again: Option<(Time, Time)>,
     /// What was sent before the end of the last stall belongs to that.
     stall_end: Option<Seq>,
@@ -50,15 +50,15 @@ pub(super) struct Figures {
 /// What a box would have done, for data outside of stalls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Repairs {
-    /// Segments that it and the sender sent again, it first.
+    /// Segments that it and the sender retransmitted, it first.
     pub(super) earlier: u64,
     /// How much earlier, added up.
     pub(super) earlier_by: Span,
-    /// The same, but what was repaired side by side counted once.
+    /// The same, but what was recovered side by side counted once.
     pub(super) saved: Span,
-    /// Segments that the sender sent again before it would have.
+    /// Segments that the sender retransmitted before it would have.
     pub(super) not_earlier: u64,
-    /// Segments that only it would have sent again.
+    /// Segments that only it would have retransmitted.
     pub(super) needless: u64,
 }
 
@@ -150,7 +150,7 @@ impl Watched {
         known - self.under_way.len()
     }
 
-    /// A wait of [`STALL`] or longer is over. Where data was sent again meanwhile, the link came back at the
+    /// A wait of [`STALL`] or longer is over. Where data was retransmitted meanwhile, the link came back at the
     /// earliest when the data before that was sent, and was lost.
     fn end_stall(&mut self) {
         self.stall_end = self.highest;

@@ -63,7 +63,7 @@ pub(crate) enum If {
     AtMost = 0xb0,
 }
 
-/// Octets that are loaded or stored.
+/// Bytes that are loaded or stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Size {
     One = 0x10,
@@ -116,7 +116,7 @@ const BY_REGISTER: u8 = 0x08;
 const TO_NETWORK_ORDER: u8 = 0xd0 | BY_REGISTER;
 const CALL: u8 = 0x80;
 const EXIT: u8 = 0x90;
-/// What a constant of eight octets stands for: the address of the first value of a map, or a map.
+/// What a constant of eight bytes stands for: the address of the first value of a map, or a map.
 const MAP: u8 = 1;
 const MAP_VALUE: u8 = 2;
 
@@ -203,13 +203,13 @@ impl Assembler {
         }
     }
 
-    /// Adds to eight octets at an address, whoever else does so.
+    /// Adds to eight bytes at an address, whoever else does so.
     pub(crate) fn add_atomically(&mut self, address: Reg, what: Reg) {
         let code = class::STORE_REGISTER | ATOMIC | Size::Eight as u8;
         self.push(code, (address, what), 0, Alu::Add as i32);
     }
 
-    /// `to =` a constant of eight octets.
+    /// `to =` a constant of eight bytes.
     pub(crate) fn set_long(&mut self, to: Reg, constant: u64) {
         self.long(to, 0, [constant as u32, (constant >> 32) as u32]);
     }

@@ -2,10 +2,10 @@
 //!
 //! Whoever stands behind the TAP device sends by a packet socket on the same interface. Its packets are known
 //! by that socket's cookie, which nobody else can have: marks stay free for whoever uses them. A packet with
-//! a mark gets [`Steer::PREFIX`] octets with the mark in front, since a TAP device does not tell it; nobody
+//! a mark gets [`Steer::PREFIX`] bytes with the mark in front, since a TAP device does not tell it; nobody
 //! can forge them who does not know the secret in them.
 //!
-//! Not kept on the way: a packet's priority, its socket, its time stamps.
+//! Not kept on the way: a packet's priority, its socket, its timestamps.
 
 use super::assembler::{Alu, Assembler, Helper, If, Instruction, Reg, Size};
 use super::heartbeat::Heartbeat;
@@ -31,7 +31,7 @@ pub(crate) struct Steer {
 const LOCAL_TYPE: u16 = 0x88b5;
 
 impl Steer {
-    /// Octets before a packet with a mark: as an Ethernet header, and the mark.
+    /// Bytes before a packet with a mark: as an Ethernet header, and the mark.
     pub(crate) const PREFIX: usize = 18;
 
     /// Loads the program.
@@ -96,7 +96,7 @@ impl Steer {
         program.call(Helper::StoreBytes);
     }
 
-    /// The first twelve octets: a group address that is nobody's, and the secret.
+    /// The first twelve bytes: a group address that is nobody's, and the secret.
     fn prefix(self) -> [u8; 12] {
         let mut prefix = [0; 12];
         prefix[0] = 3;

@@ -1,8 +1,8 @@
-//! Duplicate ACKs of given connections are removed as they come from the mobile hosts, while the box repairs
+//! Duplicate ACKs of given connections are removed as they come from the mobile hosts, while the box recovers
 //! what they complain about.
 //!
 //! Removed is a pure ACK whose acknowledgment number, window and ECN flags are those of the ACK seen last, where
-//! the octet it asks for is in the range that the box has without a hole, before the entry expires and while
+//! the byte it asks for is in the range that the box has without a hole, before the entry expires and while
 //! the process is alive. Everything else passes. Packet sockets see packets before this does: whoever
 //! observes misses nothing.
 //!
@@ -25,7 +25,7 @@ use std::sync::atomic::Ordering;
 /// What is removed for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Covered {
-    /// The first octet that the box has and is repairing.
+    /// The first byte that the box has and is recovering.
     pub from: Seq,
     /// The one behind the last.
     pub to: Seq,
@@ -60,7 +60,7 @@ struct FlowKey {
     unused: [u8; 4],
 }
 
-// SAFETY: octets without padding.
+// SAFETY: bytes without padding.
 #[allow(unsafe_code, reason = "a promise about a layout")]
 unsafe impl Plain for FlowKey {}
 
@@ -79,7 +79,7 @@ struct Entry {
     has_last: u8,
 }
 
-// SAFETY: 8 + 4 * 3 + 2 + 1 + 1 octets are a multiple of 8 without padding.
+// SAFETY: 8 + 4 * 3 + 2 + 1 + 1 bytes are a multiple of 8 without padding.
 #[allow(unsafe_code, reason = "a promise about a layout")]
 unsafe impl Plain for Entry {}
 
@@ -163,7 +163,7 @@ impl Suppressor {
         Ok(Suppressor { rules, attachment })
     }
 
-    /// Removes duplicate ACKs that ask for an octet of this range, until that has lasted.
+    /// Removes duplicate ACKs that ask for a byte of this range, until that has lasted.
     ///
     /// # Errors
     /// Where the kernel has no memory.
@@ -219,7 +219,7 @@ mod stack {
 }
 
 /// The program: `R6` is the packet; `R7` where its IP header begins, later the ACK's number; `R8` where TCP
-/// begins, later the entry; `R9` octets of TCP, later those of payload.
+/// begins, later the entry; `R9` bytes of TCP, later those of payload.
 fn program(
     kind: LinkKind,
     flows: &HashMap<FlowKey, Entry>,
@@ -252,7 +252,7 @@ fn program(
     program.finish()
 }
 
-/// Copies octets of the packet from `R7` on to the stack.
+/// Copies bytes of the packet from `R7` on to the stack.
 fn load_bytes(program: &mut Assembler, (to, len): (i16, i32), otherwise: Label) {
     program.set(Reg::R1, Reg::R6);
     program.set(Reg::R2, Reg::R7);

@@ -36,7 +36,7 @@ const PROGRAM_TYPE_TC: u32 = 3;
 const LICENSE: &std::ffi::CStr = c"MIT";
 /// Room for what the verifier says.
 const LOG: usize = 1 << 16;
-/// Octets of a mapping of an array with one value.
+/// Bytes of a mapping of an array with one value.
 const PAGE: usize = 4096;
 
 /// Carries out a command; the structure is the part of `union bpf_attr` that it reads.
@@ -143,10 +143,10 @@ impl Drop for SharedWord {
     }
 }
 
-/// Types that are read and written octet by octet.
+/// Types that are read and written byte by byte.
 ///
 /// # Safety
-/// Without padding, and any octets are a value.
+/// Without padding, and any bytes are a value.
 pub(crate) unsafe trait Plain: Copy {}
 
 /// A map of at most so many entries; where there is no room for another one, one that was not looked up for
@@ -188,7 +188,7 @@ impl<K: Plain, V: Plain> HashMap<K, V> {
     pub(crate) fn get(&self, key: &K) -> Result<Option<V>, Errno> {
         let mut value = std::mem::MaybeUninit::<V>::uninit();
         match self.access(command::MAP_LOOKUP, key, value.as_mut_ptr() as u64) {
-            // SAFETY: the kernel has written all of its octets, and any octets are a value.
+            // SAFETY: the kernel has written all of its bytes, and any bytes are a value.
             Ok(()) => Ok(Some(unsafe { value.assume_init() })),
             Err(Errno::ENOENT) => Ok(None),
             Err(errno) => Err(errno),

@@ -96,7 +96,7 @@ fn remedy(report: &mut Report, field: &Field<'_>) -> Option<Option<ProxyChoice>>
     let chosen: ProxyChoice = mechanism(report, field, "remedy")?;
     if super::build_remedy(&chosen).is_none() {
         let why = format!(
-            "`{}` splits connections: octets that it has acknowledged would be lost with it",
+            "`{}` splits connections: bytes that it has acknowledged would be lost with it",
             chosen.mechanism().name
         );
         let allowed = "boxes that leave connections whole: snoop, m-tcp, proxy-tcp".to_owned();

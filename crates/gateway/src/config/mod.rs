@@ -94,11 +94,11 @@ pub struct QueueConfig {
 pub struct LimitsConfig {
     /// Connections that are known; the one that was quiet longest makes room.
     pub connections: usize,
-    /// Octets of one connection that are kept.
+    /// Bytes of one connection that are kept.
     pub cache_per_flow: Bytes,
-    /// Octets of all connections that are kept.
+    /// Bytes of all connections that are kept.
     pub cache: Bytes,
-    /// The most octets that are injected into a connection, as a share of those that passed in it.
+    /// The most bytes that are injected into a connection, as a share of those that passed in it.
     pub injected: Ratio,
     /// The most that is injected into all connections together.
     pub injected_rate: Rate,
@@ -202,7 +202,7 @@ impl LimitsConfig {
     const IDLE_FOR: Span = Span::from_secs(600);
 }
 
-/// The box of a remedy, if it is one that a gateway may have: one that splits connections acknowledges octets
+/// The box of a remedy, if it is one that a gateway may have: one that splits connections acknowledges bytes
 /// that the mobile host does not have, and they would be lost with it.
 pub(crate) fn build_remedy(choice: &ProxyChoice) -> Option<Proxy> {
     let config = choice.config();

@@ -48,7 +48,7 @@ pub(super) fn interface(report: &mut Report, field: &Field<'_>) -> Option<String
         && !text.contains(|c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control());
     if !sound {
         let why = format!("`{text}` cannot be the name of an interface");
-        let allowed = "1 to 15 octets without `/`, `:` and spaces".to_owned();
+        let allowed = "1 to 15 bytes without `/`, `:` and spaces".to_owned();
         field.report(report, Wrong::BadValue { why, allowed });
         return None;
     }

@@ -166,7 +166,7 @@ fn health(classes: &[Class], rings: &[RingStatus], drive: &Drive) -> Vec<Finding
         found.push(Finding {
             severity: Severity::Remark,
             what: format!("so much leaves by `{}` that only headers are copied", port.name()),
-            advice: "what is lost now is not sent again from here; `[limits] copied` says from \
+            advice: "what is lost now is not retransmitted from here; `[limits] copied` says from \
                      which rate on"
                 .to_owned(),
         });
@@ -179,7 +179,7 @@ fn health(classes: &[Class], rings: &[RingStatus], drive: &Drive) -> Vec<Finding
             what: format!("connections too fast for a wireless link, now {fast}, are let pass"),
             advice:
                 "they get no remedy and are looked at for an eighth of the time, from which their \
-                     octets are estimated; `[limits] fast` says from which rate on"
+                     bytes are estimated; `[limits] fast` says from which rate on"
                     .to_owned(),
         });
     }

@@ -9,7 +9,7 @@ use ackord_units::{Bytes, Knobs, Span};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The most octets that wait in a queue, whatever its own limit is.
+/// The most bytes that wait in a queue, whatever its own limit is.
 const MEMORY: Bytes = Bytes(64 << 20);
 
 /// Queues by interface.

@@ -12,7 +12,7 @@ use ackord_wire::FlowId;
 
 /// For so long they are shown: somewhat longer than a pace takes to be known.
 const SHOWN_FOR: Span = Span::from_millis(125);
-/// An octet that is seen while they are shown stands for so many.
+/// A byte that is seen while they are shown stands for so many.
 pub(super) const STANDS_FOR: u64 = LOOK_EVERY.as_nanos() / SHOWN_FOR.as_nanos();
 
 /// Who is let pass.

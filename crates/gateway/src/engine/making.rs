@@ -57,7 +57,7 @@ impl Engine {
         }
     }
 
-    /// The octets of a packet that a box made, and how many of them stand before IP.
+    /// The bytes of a packet that a box made, and how many of them stand before IP.
     fn frame_of(&mut self, at: Time, packet: &Packet) -> Result<(usize, Injection), Refusal> {
         let segment = packet.tcp.as_ref().ok_or(Refusal::NotKept)?;
         let connection = self.connections.of_flow(packet.flow).ok_or(Refusal::NotKept)?;
@@ -100,7 +100,7 @@ impl Engine {
 /// Why something that a box made is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Its octets are not kept (any more).
+    /// Its bytes are not kept (any more).
     NotKept,
     /// Nothing has been seen to leave that way, so nobody knows what has to stand before a packet.
     NoWay,

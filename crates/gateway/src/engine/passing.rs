@@ -167,7 +167,7 @@ impl Engine {
         let first = decoded.segment.seq + 1;
         let same = |one: &mut Connection| {
             let counted = one.counters;
-            // Nothing yet beyond SYNs, or a SYN that is sent again.
+            // Nothing yet beyond SYNs, or a SYN that is retransmitted.
             counted.octets_to_mobile + counted.octets_from_mobile == 0
                 || one.counters.first_after_syn.contains(&Some(first))
         };

@@ -33,7 +33,7 @@ impl VnetHeader {
         self.0[at..at + 2].copy_from_slice(&moved.to_ne_bytes());
     }
 
-    /// As many octets before the frame are gone.
+    /// As many bytes before the frame are gone.
     fn shorten(&mut self, octets: u16) {
         self.move_back(2, octets);
         if self.0[0] & VnetHeader::NEEDS_CHECKSUM != 0 {
@@ -79,7 +79,7 @@ impl Frame {
         &mut self.buffer[self.ip_at..self.part.end]
     }
 
-    /// Octets of memory that it takes.
+    /// Bytes of memory that it takes.
     pub(super) fn takes(&self) -> usize {
         self.buffer.len()
     }

@@ -58,7 +58,7 @@ pub struct InPathConfig {
     pub delay: Span,
     /// What the random numbers of a queue that draws derive from.
     pub seed: u64,
-    /// The most octets that may wait, whatever the queue's own limit is.
+    /// The most bytes that may wait, whatever the queue's own limit is.
     pub memory: Bytes,
     /// How its program is attached.
     pub attach: AttachBy,

@@ -11,7 +11,7 @@ use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// Octets that may wait in the interface's own queue.
+/// Bytes that may wait in the interface's own queue.
 const SEND_BUFFER: libc::c_int = 4 << 20;
 /// SO_COOKIE (linux/socket.h).
 const SO_COOKIE: libc::c_int = 57;
@@ -116,7 +116,7 @@ impl Sender {
         let mut address =
             self.address(if is_v6 { libc::ETH_P_IPV6 } else { libc::ETH_P_IP } as u16);
         let mut control = [0_u64; 4];
-        // SAFETY: all-zero octets are a value of this structure; what it points to lives through the call.
+        // SAFETY: all-zero bytes are a value of this structure; what it points to lives through the call.
         unsafe {
             let mut message: libc::msghdr = zeroed();
             message.msg_iov = &raw mut part;

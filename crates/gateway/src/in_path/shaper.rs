@@ -209,7 +209,7 @@ mod tests {
         for tag in 0..4 {
             shaper.arrive(at(10), &packet(tag));
         }
-        // 1500 octets take a millisecond; the first one need not wait.
+        // 1500 bytes take a millisecond; the first one need not wait.
         assert_eq!((sent(&mut shaper), shaper.deadline()), (vec![0], Some(at(11))));
         // Looked at late: as many as would have gone.
         shaper.handle_deadline(at(12));

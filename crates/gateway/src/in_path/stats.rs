@@ -20,11 +20,11 @@ pub struct InPathStats {
     pub lapses: u64,
     /// Packets that came to it; what offloading has put together is one.
     pub packets_in: u64,
-    /// Octets of these, link headers included.
+    /// Bytes of these, link headers included.
     pub octets_in: u64,
     /// Packets that it sent, after it has cut up what it does not leave whole.
     pub packets_out: u64,
-    /// Octets of these, link headers included.
+    /// Bytes of these, link headers included.
     pub octets_out: u64,
     /// Packets that did not wait: neighbour discovery, and what is not IP.
     pub control: u64,
@@ -38,7 +38,7 @@ pub struct InPathStats {
     pub drops: Drops,
     /// Packets waiting.
     pub waiting: u32,
-    /// Octets of these, as IP counts them.
+    /// Bytes of these, as IP counts them.
     pub waiting_octets: Bytes,
     /// From the reading of a packet to its sending, of the last half minute or so.
     pub delay: Quantiles,
@@ -61,7 +61,7 @@ pub struct Drops {
     queue: [u64; DropReason::ALL.len()],
     /// They waited in the TAP device, whose place was full before they were read.
     pub tap: u64,
-    /// All packets that wait were as many octets as may be kept.
+    /// All packets that wait were as many bytes as may be kept.
     pub memory: u64,
     /// The interface's own queue was full.
     pub interface_queue: u64,

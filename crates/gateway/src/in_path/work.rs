@@ -29,7 +29,7 @@ const BLOCKED: Span = Span::from_millis(200);
 /// As many packets in a row that the interface's own queue has dropped are a storm.
 const STORM: u32 = 10_000;
 
-/// A packet of so many octets keeps the buffer it was read into.
+/// A packet of so many bytes keeps the buffer it was read into.
 const WORTH_A_BUFFER: usize = 1 << 14;
 /// Buffers kept for later.
 const SPARE: usize = 64;

@@ -19,7 +19,7 @@ const BLOCK_TIMEOUT_MS: u32 = 1;
 #[derive(Debug)]
 pub(super) struct Blocks {
     memory: NonNull<u8>,
-    /// Octets of a block.
+    /// Bytes of a block.
     len: usize,
     count: usize,
     /// The block that is read next.

@@ -1,7 +1,7 @@
 //! Which packets of an interface a kernel copies, and how much of each: a program of classic BPF.
 //!
 //! Of a few connections it copies headers only, or nothing but SYN, FIN and RST: [`Few`]. They are known by their
-//! ports and addresses, of IPv6 addresses by the last four octets: whoever is taken for another goes unseen, which
+//! ports and addresses, of IPv6 addresses by the last four bytes: whoever is taken for another goes unseen, which
 //! only lets it pass. Packets of IPv4 with options, of IPv6 with extension headers and in frames with more than one
 //! VLAN tag are shown, whosever they are.
 
@@ -58,7 +58,7 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    /// Octets that are copied of packets that go out and come in.
+    /// Bytes that are copied of packets that go out and come in.
     fn octets(self) -> (u32, u32) {
         match self {
             Wanted::ShareOut => (0, 0),
@@ -120,10 +120,10 @@ impl Wanted {
 /// Where TCP is in the packets of a version of IP, from the beginning of a frame on.
 #[derive(Clone, Copy)]
 struct Family {
-    /// The octet with the version, and what it is under the mask where there are no options.
+    /// The byte with the version, and what it is under the mask where there are no options.
     version: (u32, u32, u32),
     protocol: u32,
-    /// The last four octets of either address.
+    /// The last four bytes of either address.
     addresses: [u32; 2],
     tcp: u32,
 }
@@ -165,7 +165,7 @@ impl Family {
         [&version[..], &is_tcp, &is_syn].concat()
     }
 
-    /// Answers so many octets for packets of connections between these ends.
+    /// Answers so many bytes for packets of connections between these ends.
     fn few(&self, few: &[Endpoints], octets: u32) -> Vec<sock_filter> {
         let of_family = |one: &&Endpoints| one.src.is_ipv4() == (self.version.2 == V4.version.2);
         let few: Vec<&Endpoints> = few.iter().filter(of_family).collect();

@@ -15,7 +15,7 @@
 //! | `blocks.rs` | packets in the blocks that the kernel fills |
 //! | `queue.rs` | packets one by one |
 //!
-//! Not there: frames of more than [`Ring::FRAME`] octets are cut off, which [`Sighting::frame`] shows.
+//! Not there: frames of more than [`Ring::FRAME`] bytes are cut off, which [`Sighting::frame`] shows.
 
 #![allow(
     unsafe_code,
@@ -175,7 +175,7 @@ impl Ring {
         set(&self.socket, libc::PACKET_IGNORE_OUTGOING, going_out as libc::c_int)
     }
 
-    /// Octets of packets that went out, whatever was copied of them; without those of connections that are let
+    /// Bytes of packets that went out, whatever was copied of them; without those of connections that are let
     /// pass.
     pub fn octets_out(&self) -> u64 {
         self.octets_out

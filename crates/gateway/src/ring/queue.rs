@@ -9,7 +9,7 @@ use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Octets that may wait: while blocks are made ready somebody else reads nothing.
+/// Bytes that may wait: while blocks are made ready somebody else reads nothing.
 const WAITING: libc::c_int = 4 << 20;
 /// Not more at a time: others are to be read, too.
 const AT_A_TIME: u32 = 4_096;

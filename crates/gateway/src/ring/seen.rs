@@ -14,7 +14,7 @@ const CHECKSUM_VALID: u8 = 2;
 /// A packet.
 pub(super) struct Seen<'a> {
     frame: &'a [u8],
-    /// How long it was, octets.
+    /// How long it was, bytes.
     pub(super) len: u64,
     /// When it passed, since 1970.
     pub(super) nanos: u64,
@@ -25,7 +25,7 @@ pub(super) struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    /// The packet at the beginning of these octets of a block, and how far it is to the next; nothing where the
+    /// The packet at the beginning of these bytes of a block, and how far it is to the next; nothing where the
     /// kernel's header points out of them.
     pub(super) fn in_block(octets: &'a [u8]) -> Option<(Seen<'a>, usize)> {
         let word = |at: usize| Some(u32::from_ne_bytes(octets.get(at..at + 4)?.try_into().ok()?));
@@ -94,7 +94,7 @@ fn vlan(status: u32, protocol: u16, control: u16) -> Option<VlanTag> {
     (status & libc::TP_STATUS_VLAN_VALID != 0).then_some(VlanTag { protocol, control })
 }
 
-/// Data of each segment that offloading is to make of it, octets; nothing where it is one.
+/// Data of each segment that offloading is to make of it, bytes; nothing where it is one.
 fn segment_size(vnet: &[u8; VNET_HEADER]) -> u32 {
     match vnet[1] {
         0 => 0,

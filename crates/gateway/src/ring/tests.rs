@@ -12,7 +12,7 @@ use nix::sched::{CloneFlags, unshare};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
-/// What is told of a packet: the way, octets of the frame, of a segment, and what it begins with.
+/// What is told of a packet: the way, bytes of the frame, of a segment, and what it begins with.
 type Told = (bool, usize, u32, ackord_wire::TcpChecksum, Vec<u8>);
 
 fn heard(ring: &mut Ring) -> Vec<Told> {

@@ -1,10 +1,10 @@
 //! Packets of a connection with what the gateway decided about them, as pcapng with comments.
 //!
-//! The loop tells a tap what passes and what it decides; each packet goes, cut to [`SNAP`] octets, through
+//! The loop tells a tap what passes and what it decides; each packet goes, cut to [`SNAP`] bytes, through
 //! a bounded queue to the capture's own thread. What finds no room there is counted, and the next comment
 //! says so: a capture never holds up a packet.
 //!
-//! Not there: link headers, and data beyond the first octets of a segment.
+//! Not there: link headers, and data beyond the first bytes of a segment.
 
 use super::Shared;
 use crate::{Interface, Key};
@@ -23,13 +23,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// Octets of each packet that are kept: all headers and options, and some data.
+/// Bytes of each packet that are kept: all headers and options, and some data.
 const SNAP: usize = 192;
 /// Packets that wait for a capture's thread, at most: a megabyte or two.
 const WAITING: usize = 4096;
-/// A comment of so many octets is not added to.
+/// A comment of so many bytes is not added to.
 const COMMENT: usize = 1024;
-/// What a capture file has around a packet and its comment, octets, about.
+/// What a capture file has around a packet and its comment, bytes, about.
 const BLOCK: usize = 40;
 /// What waits is written to whoever asked after so long at most.
 const TURN: Duration = Duration::from_millis(200);
@@ -109,7 +109,7 @@ impl Filter {
 /// What a gateway decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decision<'a> {
-    /// The data is kept, so that it can be sent again.
+    /// The data is kept, so that it can be retransmitted.
     Kept,
     /// The data is not kept.
     NotKept(&'a str),

@@ -156,13 +156,13 @@ fn queues(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {
     page.gauges(rate, gauges(|queue| queue.rate_bit_s as f64))?;
     let sent = Metric("queue_packets", "Packets that left it", None);
     page.counters(sent, counters(|queue| queue.packets))?;
-    let octets = Metric("queue_sent", "Octets that left it", Some(Unit::Bytes));
+    let octets = Metric("queue_sent", "Bytes that left it", Some(Unit::Bytes));
     page.counters(octets, counters(|queue| queue.octets))?;
     let marked = Metric("queue_marked_packets", "Packets it marked (ECN)", None);
     page.counters(marked, counters(|queue| queue.marked))?;
     let waiting = Metric("queue_waiting_packets", "Packets in it", None);
     page.gauges(waiting, gauges(|queue| queue.queued_packets as f64))?;
-    let waiting = Metric("queue_waiting", "Octets in it", Some(Unit::Bytes));
+    let waiting = Metric("queue_waiting", "Bytes in it", Some(Unit::Bytes));
     page.gauges(waiting, gauges(|queue| queue.queued_octets as f64))?;
     let drops = queues().flat_map(|(at, queue)| {
         let reasons = queue.drops.iter();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// How many connections a status tells apart, at most: those with most octets.
+/// How many connections a status tells apart, at most: those with most bytes.
 pub const TOP_FLOWS: usize = 20;
 
 /// A running gateway.
@@ -33,7 +33,7 @@ pub struct Status {
     pub heartbeat_ms: f64,
     /// The largest age that a heartbeat had since the start, ms.
     pub heartbeat_worst_ms: f64,
-    /// Memory it occupies, octets.
+    /// Memory it occupies, bytes.
     pub resident_octets: u64,
 
     /// Connections it knows.
@@ -52,10 +52,10 @@ pub struct Status {
     pub holds: u64,
     /// Of those, how often an acknowledgment showed that nothing had been lost.
     pub false_holds: u64,
-    /// TCP payload that passed towards the mobile hosts, octets. Of connections that are let pass since they are too
+    /// TCP payload that passed towards the mobile hosts, bytes. Of connections that are let pass since they are too
     /// fast it is an estimate, here and of each: an eighth of the time is looked at, and counts eight times.
     pub octets_to_mobile: u64,
-    /// TCP payload that came from them, octets.
+    /// TCP payload that came from them, bytes.
     pub octets_from_mobile: u64,
     /// Segments injected, both ways.
     pub injected_segments: u64,
@@ -69,7 +69,7 @@ pub struct Status {
     pub unreadable: u64,
     /// Packets that it took out of the path by decision: acknowledgments removed, drops of its queues.
     pub dropped_by_gateway: u64,
-    /// Octets of segments that it keeps, headers included.
+    /// Bytes of segments that it keeps, headers included.
     pub cached_octets: u64,
     /// The most it may keep.
     pub cached_octets_limit: u64,
@@ -84,7 +84,7 @@ pub struct Status {
     pub classes: Vec<ClassStatus>,
     /// By interface with a queue.
     pub queues: Vec<QueueStatus>,
-    /// The connections with most octets, at most [`TOP_FLOWS`].
+    /// The connections with most bytes, at most [`TOP_FLOWS`].
     pub top_flows: Vec<FlowStatus>,
     /// What is worth knowing, the worst first.
     pub health: Vec<Finding>,
@@ -156,11 +156,11 @@ pub struct QueueStatus {
     pub state: QueueState,
     /// Packets that left it.
     pub packets: u64,
-    /// Their octets.
+    /// Their bytes.
     pub octets: u64,
     /// Packets in it.
     pub queued_packets: u64,
-    /// Their octets.
+    /// Their bytes.
     pub queued_octets: u64,
     /// Packets that it dropped, by reason.
     pub drops: BTreeMap<String, u64>,
@@ -195,15 +195,15 @@ pub struct FlowStatus {
     pub class: String,
     /// What is done for it.
     pub group: Group,
-    /// TCP payload towards the mobile host, octets.
+    /// TCP payload towards the mobile host, bytes.
     pub octets_to_mobile: u64,
-    /// TCP payload from it, octets.
+    /// TCP payload from it, bytes.
     pub octets_from_mobile: u64,
     /// Segments injected, both ways.
     pub injected_segments: u64,
     /// What was to be injected and was not.
     pub refused_injections: u64,
-    /// Octets kept of it.
+    /// Bytes kept of it.
     pub cached_octets: u64,
     /// Whether its mobile host is held to be out of reach.
     pub held: bool,

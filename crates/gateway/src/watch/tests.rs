@@ -299,7 +299,7 @@ fn captures_are_bounded_in_number_time_and_size() {
     assert!(refusal(request(filter)).is_some_and(|why| why.contains("4 captures")));
     // Whoever hangs up makes room.
     drop(running);
-    // Sixty packets of a hundred octets and more are too much for this one.
+    // Sixty packets of a hundred bytes and more are too much for this one.
     let small = CaptureRequest { size: Bytes(2_000), ..request(filter) };
     let mut reader = loop {
         match capture(&asked.path(), small.clone()) {

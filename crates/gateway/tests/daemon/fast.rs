@@ -27,7 +27,7 @@ fn connect(address: &str, port: u16) -> TcpStream {
 /// To [`Paced`]: it ends.
 const END: u64 = u64::MAX;
 
-/// A stream to the mobile host with so many octets each ten milliseconds.
+/// A stream to the mobile host with so many bytes each ten milliseconds.
 struct Paced {
     pace: Arc<AtomicU64>,
     sent: Arc<AtomicU64>,
@@ -155,7 +155,7 @@ fn one_fast_one_slow(address: &'static str, port: u16) {
     }
     let lost: u64 = status.rings.iter().map(|ring| ring.lost).sum();
     assert_timely!(lost == 0, "{lost} packets were lost");
-    // What was sent again passed twice.
+    // What was retransmitted passed twice.
     assert!(seen(&status) >= sent, "{sent}: {status:#?}");
     fast.finish();
     beside.finish();

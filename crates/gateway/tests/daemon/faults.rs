@@ -1,4 +1,4 @@
-//! Whatever happens to the daemon, no connection ends and no octet is lost or changed.
+//! Whatever happens to the daemon, no connection ends and no byte is lost or changed.
 
 use super::{Trial, pause};
 use crate::hosts::traffic::Stream;

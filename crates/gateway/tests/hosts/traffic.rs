@@ -1,4 +1,4 @@
-//! What runs through the router: datagrams with numbers and times, streams whose octets are known.
+//! What runs through the router: datagrams with numbers and times, streams whose bytes are known.
 
 use crate::hosts::world::{MOBILE, World};
 use std::io::{Read as _, Write as _};
@@ -94,7 +94,7 @@ pub(crate) fn overtaken(arrivals: &[Arrival]) -> usize {
     count
 }
 
-/// A stream of so many octets to the mobile host at this address.
+/// A stream of so many bytes to the mobile host at this address.
 pub(crate) struct Stream {
     sender: JoinHandle<()>,
     receiver: JoinHandle<(usize, bool, Duration)>,
@@ -129,7 +129,7 @@ impl Stream {
         Stream { sender, receiver }
     }
 
-    /// Waits for its end: how many octets arrived, whether they were right, how long that took.
+    /// Waits for its end: how many bytes arrived, whether they were right, how long that took.
     pub(crate) fn finish(self) -> (usize, bool, Duration) {
         self.sender.join().expect("it sends");
         self.receiver.join().expect("it receives")

@@ -41,7 +41,7 @@ fn after_a_kill_packets_pass_at_once_and_what_is_left_is_undone_at_the_next_star
             gateway.signal(Signal::SIGKILL);
             gateway.wait();
             std::thread::sleep(Duration::from_millis(200));
-            // No connection ends, no octet is lost or changed.
+            // No connection ends, no byte is lost or changed.
             let (octets, are_right, _) = stream.finish();
             assert_eq!((octets, are_right), (3_000_000, true), "{way}");
             let (arrivals, _) = datagrams.finish();

@@ -3,11 +3,11 @@
 //! | the packet comes from | and is | its bytes |
 //! | --- | --- | --- |
 //! | a foreign host | as it was | those that came in, with the ECN field as the path left it |
-//! | a foreign host | changed or made by a middle box | its header anew, with what the host sent there |
+//! | a foreign host | changed or made by a middlebox | its header anew, with what the host sent there |
 //! | one of our hosts | any | its header anew, and zeros |
 //!
 //! Not modelled: what a header has that [`Segment`](ackord_wire::Segment) does not know (an unknown
-//! option, the urgent pointer, DSCP, the time to live) where a middle box has made it anew.
+//! option, the urgent pointer, DSCP, the time to live) where a middlebox has made it anew.
 
 use super::classify::FlowTable;
 use super::store::PacketStore;
@@ -20,7 +20,7 @@ use ackord_wire::{
 #[derive(Debug)]
 pub(crate) struct Bytes {
     pub(crate) store: PacketStore,
-    /// Kept where the path has middle boxes.
+    /// Kept where the path has middleboxes.
     streams: Option<KeptStreams>,
     /// By node: whether its host is foreign.
     foreign: Vec<bool>,
@@ -103,7 +103,7 @@ impl Bytes {
         Some(*payload == came)
     }
 
-    /// Whether the packet is still as it came in. Where there is no middle box nobody changes one.
+    /// Whether the packet is still as it came in. Where there is no middlebox nobody changes one.
     #[inline]
     fn is_kept(&self, packet: &Packet) -> bool {
         let stored = self.store.get(packet.tag);

@@ -1,7 +1,7 @@
 //! The loop of an emulation: one [`Simulation`], and foreign hosts at its devices.
 //!
 //! Everything inside happens at its theoretical instant, in order of time, and is merely executed
-//! late; only the hand-over to a foreign host is late in fact, and the lateness meter says by how
+//! late; only the handover to a foreign host is late in fact, and the lateness meter says by how
 //! much. A packet of a foreign host enters at the instant at which it was read.
 
 mod passing;
@@ -45,10 +45,10 @@ pub struct EmulationCounts {
     /// Came to their end of the path after a packet between the same two hosts that had entered it
     /// later: reordered, as RFC 4737 §4.1 has it.
     pub overtaken: u64,
-    /// Were made anew from their headers, because our own endpoint or a middle box made or changed
+    /// Were made anew from their headers, because our own endpoint or a middlebox made or changed
     /// them.
     pub made: u64,
-    /// Arrived, but a middle box had made them of data that is no longer kept (or never was): not
+    /// Arrived, but a middlebox had made them of data that is no longer kept (or never was): not
     /// handed over.
     pub without_bytes: u64,
     /// Came while more were under way than can be kept.

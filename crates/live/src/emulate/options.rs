@@ -34,7 +34,7 @@ pub struct EmulationOptions {
     pub ours: BTreeSet<NodeId>,
     /// Where the kernel hosts' devices are from.
     pub(crate) device: DeviceMade,
-    /// A router that is a stock kernel, too; in real time only. Its middle boxes are not at work: programs
+    /// A router that is a stock kernel, too; in real time only. Its middleboxes are not at work: programs
     /// there may do what they do.
     pub router: Option<KernelRouter>,
     /// Programs that run on kernel hosts, or on the router.

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! To the path a packet has two legs: one ends at the router, the next begins there. So links, queues
-//! and outages stay the simulator's own, and what a middle box does in a simulation a program in the
+//! and outages stay the simulator's own, and what a middlebox does in a simulation a program in the
 //! namespace can do on a real router.
 //!
 //! | type | what |
@@ -17,7 +17,7 @@
 //! | [`RouterDevice`] | both devices; what was handed to the kernel and what came back |
 //! | [`RouterReport`] | what that came to |
 //!
-//! Not modelled: more than one such router, middle boxes of the path elsewhere (their packets' data is
+//! Not modelled: more than one such router, middleboxes of the path elsewhere (their packets' data is
 //! kept between hosts, not between a host and a router), packets for the router itself.
 
 use super::device::{Device, TunDevice};

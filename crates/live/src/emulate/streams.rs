@@ -1,4 +1,4 @@
-//! What foreign hosts have sent, by its place in the stream: for paths with middle boxes.
+//! What foreign hosts have sent, by its place in the stream: for paths with middleboxes.
 //!
 //! A box sends data again whose packet is gone, or sends it in segments and under sequence numbers
 //! of its own (a split connection). What a host sent is therefore kept until the host it is for has
@@ -337,7 +337,7 @@ mod tests {
             streams.entered(FLOW, Side::Client, &segment(sent, Flags::SYN, 0, 0), &[]);
             streams.entered(FLOW, Side::Client, &segment(sent + 1, Flags::ACK, 0, 5), b"hello");
             assert_eq!(read(&streams, came + 1, 5).as_deref(), Some(&b"hello"[..]));
-            // Sent again, both of them.
+            // Retransmitted, both of them.
             streams.entered(FLOW, Side::Client, &segment(sent, Flags::SYN, 0, 0), &[]);
             streams.arrived(FLOW, Side::Client, &segment(came, Flags::SYN, 0, 0));
             assert_eq!(read(&streams, came + 1, 5).as_deref(), Some(&b"hello"[..]));

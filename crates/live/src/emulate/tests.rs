@@ -74,7 +74,7 @@ fn late_at_random(seed: u64) -> VirtualTime {
 /// Keys of a scenario, and what is put there.
 type Changes = &'static [(&'static str, &'static str)];
 
-/// Loss, bursts, reordering, fading, shared media, cellular, middle boxes of every kind, datagrams,
+/// Loss, bursts, reordering, fading, shared media, cellular, middleboxes of every kind, datagrams,
 /// every queue that the library has, several flows.
 const CONFORMS: &[(&str, u64, Changes)] = &[
     ("lossy-wifi", 4, &[]),

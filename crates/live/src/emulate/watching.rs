@@ -15,7 +15,7 @@ pub struct Tapped<'a> {
     pub at: Time,
     /// Where.
     pub tap: TapPoint,
-    /// The IP packet, real bytes; cut off after the headers where a middle box made it and the
+    /// The IP packet, real bytes; cut off after the headers where a middlebox made it and the
     /// payload is not known.
     pub bytes: &'a [u8],
     /// Bytes of the whole packet.
@@ -28,9 +28,9 @@ pub type TapObserver = Box<dyn FnMut(Tapped<'_>)>;
 /// What has become of a packet of a foreign host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CopyChange {
-    /// It died, or a middle box took it in.
+    /// It died, or a middlebox took it in.
     Gone,
-    /// There is one more: doubled, or sent (again) by a middle box.
+    /// There is one more: doubled, or sent (again) by a middlebox.
     Again,
 }
 

@@ -42,7 +42,7 @@ pub struct Row {
     pub received_sha256: String,
     /// Whether the checksums that both ends worked out agree, in both directions.
     pub checksums_equal: bool,
-    /// Segments our endpoints sent again.
+    /// Segments our endpoints retransmitted.
     pub our_retransmissions: u64,
     /// What else happened at our endpoints.
     pub events: EventCounts,

@@ -26,7 +26,7 @@ pub(super) struct Outgoing {
     /// The byte of a probe of the closed window, which lies beyond `highest`.
     probe: Option<Seq>,
     in_flight: InFlight,
-    /// What was sent again and has not been reported as arrived twice.
+    /// What was retransmitted and has not been reported as arrived twice.
     resent: VecDeque<SackBlock>,
 }
 

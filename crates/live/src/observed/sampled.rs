@@ -4,7 +4,7 @@ use crate::tcp_info::{CaState, TcpInfo};
 use ackord_events::{CwndReason, EndpointId, Event, RecoveryKind, Sink};
 use ackord_units::{Bytes, Span, Time};
 
-/// The repair that a congestion state stands for.
+/// The recovery that a congestion state stands for.
 fn repair(state: CaState) -> Option<RecoveryKind> {
     match state {
         CaState::Recovery => Some(RecoveryKind::Fast),

@@ -6,7 +6,7 @@
 //! | file | causes of differences in |
 //! | --- | --- |
 //! | `causes/window.rs` | how much may leave: the congestion window |
-//! | `causes/repair.rs` | what is lost, and its repair |
+//! | `causes/recovery.rs` | what is lost, and its recovery |
 //! | `causes/timers.rs` | timers and their samples |
 //! | `causes/buffers.rs` | buffers and the peer's window |
 //! | `causes/receiving.rs` | what is made of arriving segments |
@@ -15,7 +15,7 @@
 mod buffers;
 mod opening;
 mod receiving;
-mod repair;
+mod recovery;
 mod timers;
 mod window;
 
@@ -39,7 +39,7 @@ pub(super) fn cause_of(file: &str) -> Option<&'static Cause> {
 
 /// All of them, in the order in which a page tells them.
 pub(super) static CAUSES: &[Cause] = &[
-    repair::FIRST_ACKNOWLEDGMENT,
+    recovery::FIRST_ACKNOWLEDGMENT,
     window::DEFERRED,
     window::WHOLE_PACKETS,
     receiving::ACK_OF_UNSENT,
@@ -52,14 +52,14 @@ pub(super) static CAUSES: &[Cause] = &[
     timers::SLACK,
     buffers::SEND_BUFFER,
     buffers::RECEIVE_BUFFER,
-    repair::WITHOUT_SACK,
+    recovery::WITHOUT_SACK,
     buffers::HALF_WINDOW,
     buffers::REST_OF_WINDOW,
     buffers::LOOKS_AT_THE_CLOCK,
     timers::PART_OF_A_SEGMENT,
-    repair::COLLAPSE,
-    repair::ROOM_FOR_BLOCKS,
-    repair::RENEGING,
+    recovery::COLLAPSE,
+    recovery::ROOM_FOR_BLOCKS,
+    recovery::RENEGING,
     receiving::BEYOND_FIN,
     receiving::PAWS,
     opening::OLD_ACK_IN_SYN_SENT,
@@ -70,16 +70,16 @@ pub(super) static CAUSES: &[Cause] = &[
     window::FIRST_TEN,
     buffers::FIN_NEEDS_ROOM,
     opening::RESET_IN_TIME_WAIT,
-    repair::FRTO_AT_ONCE,
-    repair::FRTO_NEW_DATA,
+    recovery::FRTO_AT_ONCE,
+    recovery::FRTO_NEW_DATA,
     timers::ANSWERED_PROBE,
     timers::PROBE_INTERVAL,
     timers::SACK_SAMPLES,
     window::PRR_ROUNDS_UP,
-    repair::DUPTHRESH,
-    repair::TWO_INSTANTS,
-    repair::PROBE_WITHOUT_SAMPLE,
-    repair::PROBE_ASKED_LATE,
+    recovery::DUPTHRESH,
+    recovery::TWO_INSTANTS,
+    recovery::PROBE_WITHOUT_SAMPLE,
+    recovery::PROBE_ASKED_LATE,
     receiving::FOUR_BLOCKS,
     timers::USER_TIMEOUT,
     opening::SOCKET,

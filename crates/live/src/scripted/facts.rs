@@ -43,7 +43,7 @@ pub(super) fn fact_of(quantity: &Quantity, facts: &Facts) -> Option<Fact> {
         "smss" => bytes(info.snd_mss),
         "snd_wnd" => bytes(info.snd_wnd?),
         "rcv_wnd" => bytes(info.rcv_wnd?),
-        "recovery" => word(quantity, repair(info.ca_state))?,
+        "recovery" => word(quantity, recovery(info.ca_state))?,
         "dupthresh" => count(info.reordering_segments),
         "srtt" if info.srtt == Span::ZERO => Fact::None,
         "srtt" => Fact::Span(info.srtt),
@@ -90,7 +90,7 @@ fn state(number: u8) -> Option<&'static str> {
     (number != TcpInfo::CLOSED).then_some(state)
 }
 
-fn repair(state: CaState) -> &'static str {
+fn recovery(state: CaState) -> &'static str {
     match state {
         CaState::Open => "none",
         CaState::Disorder => "doubtful",

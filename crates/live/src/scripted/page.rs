@@ -24,8 +24,8 @@ pub fn kernel_page(
         page,
         "\n## All scripts, against what the profile does\n\nOnly what arrives and what is called is \
          taken from the scripts, with `profile linux` and as much of their headers as a kernel can be \
-         told. What is expected is what the simulator does then, and its state, cwnd (unless it repairs), \
-         ssthresh, kind of repair and timeout after each of these. PSH and windows are not compared. The \
+         told. What is expected is what the simulator does then, and its state, cwnd (unless it recovers), \
+         ssthresh, kind of recovery and timeout after each of these. PSH and windows are not compared. The \
          first difference of each script is told: what follows mostly follows from it.\n\n{}.",
         counts(tally(of_profile))
     );
@@ -44,7 +44,7 @@ are those of `net/ipv4`. Written by `ackord script --against kernel=KERNEL --pag
 What happens at an instant of a script happens at that instant of the kernel's, to the nanosecond; a
 kernel that computes needs no time, but 256 ns for each look at the clock outside of interrupts. What a
 call or an arrival lets it send may leave four looks (1.024 us) later; no other tolerance is allowed. Its
-timers strike on ticks of 4 ms, and a script's time zero is a tick.
+timers expire on ticks of 4 ms, and a script's time zero is a tick.
 ";
 
 fn counts(tally: ScriptsTally) -> String {

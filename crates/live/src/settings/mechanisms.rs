@@ -98,13 +98,13 @@ fn recovery(draft: &mut Draft<'_>, choices: &Stack) {
     let wish = Wish::mechanism(choice);
     match (choice, choices.endpoint.offers.sack) {
         (LossRecovery::Sack(_), true) => {
-            draft.already(&wish, "it repairs by SACK where both ends agreed on it")
+            draft.already(&wish, "it recovers by SACK where both ends agreed on it")
         }
         (LossRecovery::NewReno(_), false) => {
-            draft.already(&wish, "it repairs by partial acknowledgments")
+            draft.already(&wish, "it recovers by partial acknowledgments")
         }
-        (_, true) => draft.instead(&wish, "repair by SACK, since `sack` is on"),
-        (_, false) => draft.instead(&wish, "repair by partial acknowledgments (NewReno)"),
+        (_, true) => draft.instead(&wish, "recovery by SACK, since `sack` is on"),
+        (_, false) => draft.instead(&wish, "recovery by partial acknowledgments (NewReno)"),
     }
     knobs(choice, |_, wish| draft.as_linux(wish));
 }

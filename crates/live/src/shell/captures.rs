@@ -1,4 +1,4 @@
-//! Captures of a shell: everything that passes at each end of its link, and at the middle box.
+//! Captures of a shell: everything that passes at each end of its link, and at the middlebox.
 
 use crate::capture::CaptureFile;
 use crate::clock::Clock;
@@ -26,7 +26,7 @@ pub(super) fn wanted(scenario: &Scenario) -> Vec<Capture> {
 
 impl Captures {
     /// Begins `inside.pcapng` and `outside.pcapng` in `folder`, which is made if it is missing, and
-    /// with a middle box `base.pcapng`, between it and the link.
+    /// with a middlebox `base.pcapng`, between it and the link.
     pub(super) fn create(
         folder: &Path,
         scenario: &Scenario,
@@ -37,7 +37,7 @@ impl Captures {
         let beyond = [TapPoint::LinkIn(way(2)), TapPoint::LinkOut(way(3))];
         let mut places = vec![("inside", "what the shell sends and gets", near)];
         if scenario.links.len() > 1 {
-            places.push(("base", "between the middle box and the link", far));
+            places.push(("base", "between the middlebox and the link", far));
             places.push(("outside", "what comes from outside and goes there", beyond));
         } else {
             places.push(("outside", "what comes from outside and goes there", far));

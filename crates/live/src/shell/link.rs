@@ -58,9 +58,9 @@ pub struct LinkOptions {
     pub queue_down: Option<String>,
     /// The capacity of the queues.
     pub limit: Option<String>,
-    /// A middle box, with knobs; at a router between the outside and the link.
+    /// A middlebox, with knobs; at a router between the outside and the link.
     pub proxy: Option<String>,
-    /// Propagation delay between the outside and the middle box.
+    /// Propagation delay between the outside and the middlebox.
     pub wired_delay: Option<String>,
     /// A scenario from which to take a link to start from.
     pub scenario: Option<PathBuf>,
@@ -205,7 +205,7 @@ impl LinkOptions {
         Ok(text)
     }
 
-    /// The wired link and the middle box at its end.
+    /// The wired link and the middlebox at its end.
     fn box_text(&self) -> String {
         let Some(proxy) = &self.proxy else { return String::new() };
         let delay = span(self.wired_delay.as_deref().unwrap_or("0 ms"));

@@ -1,4 +1,4 @@
-//! Two foreign hosts that send anything, on a path with a middle box, in time that jumps.
+//! Two foreign hosts that send anything, on a path with a middlebox, in time that jumps.
 
 use super::case::{ExpectedStream, TrialCase, are_in_place, tcp};
 use crate::emulate::{Device, Directory, Emulator, Parts, VirtualTime};

@@ -104,7 +104,7 @@ summary! {
     derived {
         /// Retransmissions as a share of the segments sent, in percent; null if none were sent.
         retransmitted_percent = FlowSummary::retransmitted_percent => PERCENT, [
-            Compared.at(1), FlowsSideBySide.named(2, "sent again"),
+            Compared.at(1), FlowsSideBySide.named(2, "retransmitted"),
         ];
         /// How many round-trip times were measured.
         rtt_samples = |flow| Some(flow.rtt?.samples) => PLAIN, [FlowsCsv.at(13)];

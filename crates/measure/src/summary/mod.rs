@@ -6,7 +6,7 @@
 //! | `datagrams.rs` | the counters of a flow that is no connection |
 //! | `link.rs` | the counters of one direction of a link and its queue |
 //! | `outages.rs` | how a connection came back after outages of the path |
-//! | `proxy.rs` | what a middle box did |
+//! | `proxy.rs` | what a middlebox did |
 //! | `mean.rs` | mean over time of a value that changes in steps |
 //! | `transfers.rs` | the transfers of one connection: how long each took |
 //! | `run.rs`, `flow_summary.rs`, `link_summary.rs` | [`RunSummary`]: what they add up to, in the form of the JSON output, with its metrics |
@@ -87,7 +87,7 @@ impl Summary {
         }
     }
 
-    /// Takes a middle box's own counters, which no event carries; told at the end of the run.
+    /// Takes a middlebox's own counters, which no event carries; told at the end of the run.
     ///
     /// # Panics
     /// If there is no label for it.

@@ -1,4 +1,4 @@
-//! What the middle boxes did: their own counters, as the driver passes them on, and how soon they
+//! What the middleboxes did: their own counters, as the driver passes them on, and how soon they
 //! noticed outages, from events.
 
 use crate::metric::Sheet::*;
@@ -42,7 +42,7 @@ pub struct ProxyCounters {
 }
 
 summary! {
-    /// A middle box.
+    /// A middlebox.
     pub struct ProxySummary, metrics PROXY_METRICS {
         /// Its name in the scenario.
         name: String;

@@ -40,7 +40,7 @@ summary! {
         queues: Vec<QueueSummary>;
         /// One per direction of a link.
         links: Vec<LinkSummary>;
-        /// One per middle box; left out where there is none.
+        /// One per middlebox; left out where there is none.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         proxies: Vec<ProxySummary>;
     }

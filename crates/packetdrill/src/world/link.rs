@@ -234,7 +234,7 @@ impl Link {
             let offset = self.connection.send_offset(segment.seq);
             let found = offset.and_then(|at| self.send.copy(at, len, &mut payload));
             if found.is_none() {
-                debug_assert!(false, "{segment:?} has octets that were never written");
+                debug_assert!(false, "{segment:?} has bytes that were never written");
                 self.connection.abort();
                 return;
             }

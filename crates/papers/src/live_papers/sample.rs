@@ -20,7 +20,7 @@ pub struct Sample {
     pub segments: u64,
     /// Pure acknowledgments of its receiver.
     pub acks: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmitted: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,

@@ -10,7 +10,7 @@
 //! | `detection.rs` | how soon a fade is noticed, and what is mistaken for one |
 //! | `stock.rs` | stock Linux senders through an outage |
 //! | `kernel.rs` | the same on a real kernel |
-//! | `paths.rs` | uploads, wire between box and base station, hand-overs |
+//! | `paths.rs` | uploads, wire between box and base station, handovers |
 //! | `windows.rs` | the same fades with both windows and both readings of the box |
 //! | `claims/` | the claims, with measured reasons |
 //!

@@ -1,7 +1,7 @@
 //! Where a box may stand and what may cross it besides the paper's download: uploads, a stretch of wire
 //! between box and base station, and a mobile host that goes over to another base station.
 //!
-//! A hand-over is to a base station like the first, with a box that knows nothing: the same link after a
+//! A handover is to a base station like the first, with a box that knows nothing: the same link after a
 //! gap, and the same box begun anew. What the first base station had for the mobile host is lost, or
 //! forwarded when the gap is over. Beside that: the same with a box that was handed all that the first
 //! one knew.
@@ -32,7 +32,7 @@ const WIRE_MS: u32 = 20;
 pub(super) const GAPS_MS: [u32; 2] = [100, 300];
 /// What becomes of what the first base station had for it.
 pub(super) const LEFT_BEHIND: [&str; 2] = ["loses", "holds"];
-/// The first moment of a hand-over, and from one to the next, ms: as the fades are spread.
+/// The first moment of a handover, and from one to the next, ms: as the fades are spread.
 const FIRST_MS: u32 = 4_000;
 const STEP_MS: u32 = 50;
 
@@ -70,7 +70,7 @@ pub(super) fn keys() -> impl Iterator<Item = Key> {
     })
 }
 
-/// Every kind of hand-over.
+/// Every kind of handover.
 fn handovers() -> impl Iterator<Item = Place> {
     let kinds = GAPS_MS.into_iter().flat_map(|gap| LEFT_BEHIND.map(|left| (gap, left)));
     kinds.flat_map(|(gap, left)| {
@@ -100,7 +100,7 @@ pub(super) fn setups((place, of): Key, seeds: u32, phases: u32, lasts: Span) -> 
     }
 }
 
-/// A hand-over that begins then.
+/// A handover that begins then.
 fn over(from: u32, (gap, left, knows): (u32, &str, Knows)) -> [Override; 3] {
     let outage = format!(
         "{{ kind = \"schedule\", from = [\"{from} ms\"], for = [\"{gap} ms\"], does = \"{left}\" }}"
@@ -184,7 +184,7 @@ pub(super) fn apart_table(all: &Placed) -> Table {
         )
 }
 
-/// Hand-overs, by box and sender.
+/// Handovers, by box and sender.
 pub(super) fn handover_table(all: &Placed) -> Table {
     let kinds = GAPS_MS.into_iter().flat_map(|gap| LEFT_BEHIND.map(|left| (gap, left)));
     let of_each = kinds.flat_map(|(gap, left)| moved().map(move |pair| (gap, left, pair)));

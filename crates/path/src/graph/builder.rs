@@ -64,8 +64,8 @@ pub enum GraphError {
         /// The medium.
         medium: MediumId,
     },
-    /// A middle box is not where its links begin and end, or shares one with another.
-    #[error("middle box {} cannot stand at node {}: its link begins and ends elsewhere, or is taken", .proxy.0, .node.0)]
+    /// A middlebox is not where its links begin and end, or shares one with another.
+    #[error("middlebox {} cannot stand at node {}: its link begins and ends elsewhere, or is taken", .proxy.0, .node.0)]
     MisplacedProxy {
         /// The box.
         proxy: ProxyId,
@@ -108,7 +108,7 @@ impl GraphBuilder {
         medium
     }
 
-    /// Adds a middle box.
+    /// Adds a middlebox.
     pub fn add_proxy(&mut self, config: ProxyConfig) -> ProxyId {
         let proxy = ProxyId(self.proxies.len() as u32);
         self.proxies.push(config);

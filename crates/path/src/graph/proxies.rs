@@ -1,4 +1,4 @@
-//! Packets that meet a middle box at a router, and those that boxes send.
+//! Packets that meet a middlebox at a router, and those that boxes send.
 
 use super::Graph;
 use crate::packets::{Damage, Slot};
@@ -8,7 +8,7 @@ use ackord_units::Time;
 use ackord_wire::NodeId;
 
 impl Graph {
-    /// A middle box's counters: of the one that is there, or of the one that died.
+    /// A middlebox's counters: of the one that is there, or of the one that died.
     ///
     /// # Panics
     /// If there is no such box.
@@ -16,7 +16,7 @@ impl Graph {
         self.proxies[proxy.0 as usize].stats()
     }
 
-    /// How many middle boxes there are, numbered from zero.
+    /// How many middleboxes there are, numbered from zero.
     pub fn proxies(&self) -> usize {
         self.proxies.len()
     }
@@ -86,7 +86,7 @@ impl Graph {
         }
     }
 
-    /// A middle box does what is due.
+    /// A middlebox does what is due.
     pub(super) fn step_proxy<S: Sink>(&mut self, now: Time, index: usize, sink: &mut S) {
         let mut outbox = std::mem::take(&mut self.outbox);
         let turn = self.proxies[index].take_turn(now, &mut outbox);

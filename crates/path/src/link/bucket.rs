@@ -1,7 +1,7 @@
 //! A token bucket, and what two elements make of it: a policer drops what finds too few tokens, a shaper
 //! lets it wait for them.
 //!
-//! Tokens are octets of IP packets. They come at a rate, the bucket holds a burst of them and is full at the
+//! Tokens are bytes of IP packets. They come at a rate, the bucket holds a burst of them and is full at the
 //! start of a run. A packet takes as many as it is long. So what passes in any time t is at most the burst
 //! and rate times t, exactly: tokens are reckoned in bits times nanoseconds per second, without rounding.
 //!
@@ -12,7 +12,7 @@
 //! before, waits for its tokens, and sends at the link's rate (RFC 2475 §2.3.3.4; `tc tbf`, with the link's
 //! rate as its peak rate). A packet longer than the bucket waits until it is full and leaves it in debt.
 //!
-//! Not modelled: policers that mark, two rates and three colours (RFC 2697, RFC 2698), octets of layers below
+//! Not modelled: policers that mark, two rates and three colours (RFC 2697, RFC 2698), bytes of layers below
 //! IP. Who could notice: operators with contracts of this kind.
 
 use super::pace::Sent;

@@ -1,4 +1,4 @@
-//! Times in which a link is out: a fade, a hand-over.
+//! Times in which a link is out: a fade, a handover.
 //!
 //! What an outage does is one of two things. It *loses*: the transmitter knows nothing of it and
 //! goes on; every packet whose transmission overlaps the outage is lost. It *holds*: no

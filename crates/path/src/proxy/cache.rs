@@ -53,7 +53,7 @@ pub enum Mark {
     /// Nothing: it may be on its way.
     #[default]
     None,
-    /// It was lost, and is to be sent again.
+    /// It was lost, and is to be retransmitted.
     Wanted,
     /// It was lost, and that is left to the sender.
     Left,

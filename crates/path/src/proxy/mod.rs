@@ -1,9 +1,9 @@
-//! Middle boxes: elements at a router between a fixed host and a mobile one, which see both
+//! Middleboxes: elements at a router between a fixed host and a mobile one, which see both
 //! directions of the connections that cross a wireless link.
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `mod.rs` | [`Beside`] and [`InPath`], what a middle box may do, and [`Proxy`], either |
+//! | `mod.rs` | [`Beside`] and [`InPath`], what a middlebox may do, and [`Proxy`], either |
 //! | `outbox.rs` | [`Outbox`]: what it sends by itself, and what it tells |
 //! | `stats.rs` | [`ProxyStats`]: counters |
 //! | `place.rs` | where one stands in a graph, and when it dies |
@@ -41,7 +41,7 @@ mod script;
 mod stats;
 
 mechanisms! {
-    /// Middle boxes.
+    /// Middleboxes.
     pub enum ProxyChoice: dyn ProxyKnobs {
         mod split => ITcp(ITcpKnobs), Mtcp(MtcpKnobs);
         mod snoop => Snoop(SnoopKnobs);
@@ -61,7 +61,7 @@ pub fn whole() -> &'static [Mechanism] {
     &WHOLE
 }
 
-/// What every middle box's knobs lead to.
+/// What every middlebox's knobs lead to.
 pub trait ProxyKnobs {
     /// The box, knowing nothing.
     fn build(&self) -> Proxy;
@@ -113,7 +113,7 @@ pub enum Verdict {
     Absorb,
 }
 
-/// What every middle box does.
+/// What every middlebox does.
 pub trait MiddleBox: Debug + Send {
     /// When it wants to be called, if nothing comes first.
     fn deadline(&self) -> Option<Time>;
@@ -157,7 +157,7 @@ pub trait InPath: MiddleBox {
     fn boxed_clone(&self) -> Box<dyn InPath>;
 }
 
-/// A middle box of either kind.
+/// A middlebox of either kind.
 #[derive(Debug)]
 pub enum Proxy {
     /// It sees copies and cannot touch what passes.

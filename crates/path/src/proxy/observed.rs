@@ -26,7 +26,7 @@ pub struct Observed {
 /// What a segment from the mobile says about the data sent to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MobileAck {
-    /// It acknowledges so many octets more.
+    /// It acknowledges so many bytes more.
     New(u32),
     /// It is a duplicate acknowledgment (RFC 5681 §2); the how many-th in a row.
     Duplicate(u32),
@@ -105,7 +105,7 @@ impl Observed {
         self.sent_up_to
     }
 
-    /// Octets that went towards the mobile and are not acknowledged.
+    /// Bytes that went towards the mobile and are not acknowledged.
     pub fn outstanding(&self) -> u32 {
         match (self.sent_up_to, self.una) {
             (Some(sent), Some(una)) if sent.after(una) => sent.since(una),

@@ -1,4 +1,4 @@
-//! What a middle box sends and tells.
+//! What a middlebox sends and tells.
 
 use ackord_events::{ProxyAct, ProxySending};
 use ackord_wire::{FlowId, Packet};

@@ -1,11 +1,11 @@
-//! Where a middle box stands in a graph, and when it lives.
+//! Where a middlebox stands in a graph, and when it lives.
 
 use super::{Heading, Outbox, Proxy, ProxyStats, Verdict};
 use ackord_events::LinkId;
 use ackord_units::Time;
 use ackord_wire::{NodeId, Packet};
 
-/// A middle box and its place.
+/// A middlebox and its place.
 #[derive(Clone, Debug)]
 pub struct ProxyConfig {
     /// The router it stands at.

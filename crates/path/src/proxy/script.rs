@@ -1,6 +1,6 @@
 //! Scripts for tests of boxes: segments in, what comes out, with instants.
 //!
-//! One connection between a fixed host (node 0) that sends 1000-octet segments from sequence number
+//! One connection between a fixed host (node 0) that sends 1000-byte segments from sequence number
 //! 1 on, and a mobile host (node 2).
 
 use super::{Heading, InPath, Outbox, Verdict};
@@ -33,7 +33,7 @@ pub(crate) fn at(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
-/// The number of the octet at which the `n`-th segment begins, counted from one.
+/// The number of the byte at which the `n`-th segment begins, counted from one.
 pub(crate) fn nth(n: u32) -> u32 {
     1 + (n - 1) * MSS
 }

@@ -1,4 +1,4 @@
-//! What a middle box counts.
+//! What a middlebox counts.
 
 use ackord_units::{Bytes, Span};
 
@@ -8,7 +8,7 @@ use ackord_units::{Bytes, Span};
 pub struct ProxyStats {
     /// Packets it saw, both ways.
     pub seen: u64,
-    /// Data segments it sent again to the mobile host (or, where it splits the connection, sent).
+    /// Data segments it retransmitted to the mobile host (or, where it splits the connection, sent).
     pub data_sent: u64,
     /// Acknowledgments it sent to the fixed host by itself.
     pub acks_sent: u64,

@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | `pie.rs` | the queue: who is dropped (§4.1, §5.1, §5.4) |
 //! | `pie/control.rs` | the probability (§4.2), its scaling, the burst allowance (§4.4) |
-//! | `pie/delay.rs` | the queueing delay: from time stamps or from the departure rate (§4.3, §5.2) |
+//! | `pie/delay.rs` | the queueing delay: from timestamps or from the departure rate (§4.3, §5.2) |
 //!
 //! The queue has no timer: every call first does the updates that were due before it, at the
 //! instants at which they would have happened, multiples of T_UPDATE. Between calls nothing that

@@ -1,4 +1,4 @@
-//! What a link or a host may be given beside its queue and its middle boxes: each family with what all of
+//! What a link or a host may be given beside its queue and its middleboxes: each family with what all of
 //! it can do, each mechanism one line, its knobs in a file.
 //!
 //! | file | what |

@@ -12,7 +12,7 @@ const DOES: Knob = Knob {
     kind: KnobKind::Choice(OutageEffect::WORDS),
     default: "loses",
     doc: "`loses`: every packet whose transmission overlaps the outage is lost, as in a fade; \
-          `holds`: none is begun, packets wait, as in a hand-over",
+          `holds`: none is begun, packets wait, as in a handover",
     source: "Proxy TCP Fig. 6 to 8: fades at given times, in which packets are lost",
 };
 

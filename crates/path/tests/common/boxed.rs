@@ -1,4 +1,4 @@
-//! Scripts for middle boxes: segments of a connection between a fixed host and a mobile one, and
+//! Scripts for middleboxes: segments of a connection between a fixed host and a mobile one, and
 //! what a box does about them.
 
 use ackord_events::{ProxyAct, ProxySending};
@@ -8,7 +8,7 @@ use ackord_wire::{
     Ecn, Flags, FlowId, IpVersion, NodeId, Packet, SackBlock, Segment, Side, Timestamps,
 };
 
-/// Octets of a data segment.
+/// Bytes of a data segment.
 pub(crate) const MSS: u32 = 1_000;
 
 /// The window field of the mobile host.

@@ -161,13 +161,13 @@ fn without_a_limit_the_box_takes_all_and_with_one_the_senders_window_closes() {
             let acked = bench.host(Who::Fixed).connection.bytes_acked();
             (acked, bench.most_held.get())
         };
-        // The window field is rounded up to 128 octets with each of its acknowledgments.
+        // The window field is rounded up to 128 bytes with each of its acknowledgments.
         let mobile_buffer = (4 << 20) + (4 << 20) / 1_448 * 127;
         let (acked, held) = run(None);
         assert_eq!(acked, 30_000_000);
         assert!(held >= 30_000_000 - mobile_buffer, "{held}");
         let (acked, held) = run(Some(Bytes(64_000)));
-        assert!(held <= 64_000, "{held} octets in a buffer of 64000");
+        assert!(held <= 64_000, "{held} bytes in a buffer of 64000");
         assert!(held > 60_000 && acked >= 4 << 20, "{held} held, {acked} acknowledged");
         assert!(acked <= mobile_buffer + 64_000);
     }

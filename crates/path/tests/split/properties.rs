@@ -51,7 +51,7 @@ proptest! {
         let mut bench = Bench::new(config, opener, (down, up));
         bench.fate = rough(seed, loss_percent);
         bench.run_until(ms(3_000_000));
-        // Receivers count octets in order of sequence: neither more nor fewer may come.
+        // Receivers count bytes in order of sequence: neither more nor fewer may come.
         prop_assert_eq!(bench.host(Who::Mobile).received, down);
         prop_assert_eq!(bench.host(Who::Fixed).received, up);
         if bounded {

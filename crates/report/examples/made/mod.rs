@@ -141,7 +141,7 @@ impl Sender {
             24..40 => (Cause::PathLimited, "Data arrived as fast as the path carries them."),
             40..80 => (
                 Cause::QueueingOwn,
-                "Round trips rose above the shortest with this connection's own octets in flight.",
+                "Round trips rose above the shortest with this connection's own bytes in flight.",
             ),
             _ => (Cause::ReceiverWindow, "Flight stood at the advertised window."),
         };
@@ -160,7 +160,7 @@ impl Sender {
             false => (
                 rtt * 0.5,
                 Cause::FastRecovery,
-                "Three duplicate ACKs came, and one segment was sent again.",
+                "Three duplicate ACKs came, and one segment was retransmitted.",
             ),
         };
         let at = self.now + wait;

@@ -1,4 +1,4 @@
-//! Tables of what only some scenarios have: middle boxes, outages, acknowledgments that came too early.
+//! Tables of what only some scenarios have: middleboxes, outages, acknowledgments that came too early.
 
 use super::*;
 use ackord_events::{EndpointId, Event, LinkId, ProxyAct, ProxyId, Sink};

@@ -243,7 +243,7 @@ fn application(report: &mut Report, reader: &Reader<'_>) -> Option<String> {
     let name = field.text(report, "the name of an application")?;
     if name.trim().is_empty() || name.len() > LONGEST || name.chars().any(char::is_control) {
         let why = format!("{name:?} cannot be the name of an application");
-        let allowed = format!("1 to {LONGEST} octets of text without control characters");
+        let allowed = format!("1 to {LONGEST} bytes of text without control characters");
         field.report(report, Wrong::BadValue { why, allowed });
         return None;
     }

@@ -1,4 +1,4 @@
-//! `[[proxies]]`: middle boxes, each at a router and a link of it.
+//! `[[proxies]]`: middleboxes, each at a router and a link of it.
 
 use super::Report;
 use super::choice::{agrees, choice};
@@ -28,7 +28,7 @@ pub(super) fn proxies(
     let mut proxies = Vec::new();
     for field in fields {
         let path = super::element_path(&field, proxy_name(field.item));
-        let of = "a middle box";
+        let of = "a middlebox";
         let Some(reader) = Reader::new(report, field.item, path, keys::PROXY, of) else { continue };
         let Some(proxy) = proxy(report, &reader, nodes, links, flows) else { continue };
         unique(report, &reader, &mut names, NameOf::Proxy, "name", &proxy.name);
@@ -39,7 +39,7 @@ pub(super) fn proxies(
     proxies
 }
 
-/// What a middle box is called: its name, or that of its router.
+/// What a middlebox is called: its name, or that of its router.
 pub(crate) fn proxy_name(item: &Item) -> Option<&str> {
     let table = item.as_table()?;
     let text = |key: &str| table.get(key)?.item.as_text();
@@ -87,7 +87,7 @@ fn router(report: &mut Report, field: &Field<'_>, nodes: &Nodes) -> Option<NodeI
     let wrong = match ends {
         Ends::One(node) if nodes.node(node).kind == NodeKind::Router => return Some(node),
         Ends::One(_) => Wrong::NotThat {
-            because: format!("`{given}` is a host, and packets pass middle boxes at routers"),
+            because: format!("`{given}` is a host, and packets pass middleboxes at routers"),
             given,
             instead: "the name of a router".to_owned(),
         },

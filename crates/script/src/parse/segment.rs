@@ -69,7 +69,7 @@ fn several(cursor: &mut Cursor<'_>, found: &mut Segments) -> Result<(), Wrong> {
     cursor.expect("of", "belongs: `10 segments of 1000 B from 1`")?;
     found.fields.len = Len::Bytes(payload(cursor)?);
     if cursor.take_if("from") {
-        found.fields.seq = Some(relative(cursor, "the first octet")?);
+        found.fields.seq = Some(relative(cursor, "the first byte")?);
     }
     Ok(())
 }
@@ -82,18 +82,18 @@ fn item(cursor: &mut Cursor<'_>, found: &mut Segments) -> Result<(), Wrong> {
         "rawseq" => fields.seq = Some(raw(cursor, "a sequence number")?),
         "len" if cursor.take_if("any") => fields.len = Len::Any,
         "len" if cursor.at_quantity::<Bytes>() => fields.len = Len::Bytes(payload(cursor)?),
-        "len" => fields.len = Len::Bytes(cursor.count("a length in octets", LONGEST)? as u32),
+        "len" => fields.len = Len::Bytes(cursor.count("a length in bytes", LONGEST)? as u32),
         "ack" => fields.ack = Some(relative(cursor, "an acknowledgment")?),
         "rawack" => fields.ack = Some(raw(cursor, "an acknowledgment")?),
         "win" => {
             let most = u64::from(u16::MAX) << 14;
             let window = match cursor.at_quantity::<Bytes>() {
                 true => cursor.bytes("a window")?.get(),
-                false => cursor.count("a window in octets", most)?,
+                false => cursor.count("a window in bytes", most)?,
             };
             let window = u32::try_from(window).ok().filter(|window| u64::from(*window) <= most);
             let window = window.ok_or_else(|| {
-                cursor.wrong_before(format!("no window is that large; allowed: 0 to {most} octets"))
+                cursor.wrong_before(format!("no window is that large; allowed: 0 to {most} bytes"))
             })?;
             fields.window = Some(Window::Bytes(window));
         }
@@ -141,7 +141,7 @@ fn seq(cursor: &mut Cursor<'_>, fields: &mut Fields) -> Result<(), Wrong> {
     let len = last.checked_sub(first).and_then(|len| u64::try_from(len).ok());
     let len = len.filter(|len| *len <= LONGEST).ok_or_else(|| {
         cursor.wrong_before(format!(
-            "`{}` is no range of at most {LONGEST} octets: first octet, and the one after the last",
+            "`{}` is no range of at most {LONGEST} bytes: first byte, and the one after the last",
             clipped(token.text)
         ))
     })?;
@@ -153,7 +153,7 @@ fn seq(cursor: &mut Cursor<'_>, fields: &mut Fields) -> Result<(), Wrong> {
 fn payload(cursor: &mut Cursor<'_>) -> Result<u32, Wrong> {
     let bytes = cursor.bytes("a length")?.get();
     if bytes > LONGEST {
-        let wrong = format!("{bytes} octets do not fit into a packet; allowed: 0 to {LONGEST}");
+        let wrong = format!("{bytes} bytes do not fit into a packet; allowed: 0 to {LONGEST}");
         return Err(cursor.wrong_before(wrong));
     }
     Ok(bytes as u32)
@@ -167,7 +167,7 @@ fn relative(cursor: &mut Cursor<'_>, what: &str) -> Result<Number, Wrong> {
 
 fn bounded(cursor: &Cursor<'_>, value: i64) -> Result<Number, Wrong> {
     if value.unsigned_abs() > 1 << 32 {
-        return Err(cursor.wrong_before(format!("{value} lies outside the space of 2^32 octets")));
+        return Err(cursor.wrong_before(format!("{value} lies outside the space of 2^32 bytes")));
     }
     Ok(Number::Relative(value))
 }

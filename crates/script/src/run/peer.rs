@@ -93,7 +93,7 @@ impl Peer {
                 let field = bytes >> shift;
                 if field << shift != bytes {
                     return Err(format!(
-                        "a window of {bytes} octets cannot be said with a scale of {shift}: write \
+                        "a window of {bytes} bytes cannot be said with a scale of {shift}: write \
                          {} or {}, or `rawwin {field}`",
                         field << shift,
                         (field + 1) << shift
@@ -106,7 +106,7 @@ impl Peer {
         let field = u16::try_from(field).map_err(|_| {
             let most = u32::from(u16::MAX) << shift;
             format!(
-                "without a larger scale a window is {most} octets at most, not {}",
+                "without a larger scale a window is {most} bytes at most, not {}",
                 field << shift
             )
         })?;
@@ -134,7 +134,7 @@ impl Peer {
         };
         match options.wire_len() {
             0..=40 => Ok(options),
-            len => Err(format!("these options take {len} octets; a header has room for 40")),
+            len => Err(format!("these options take {len} bytes; a header has room for 40")),
         }
     }
 

@@ -1,5 +1,5 @@
 //! Everything an endpoint is made of, as somebody chose it: the typed values from which a scenario's
-//! endpoints, a script's, and those of a middle box that splits connections are built.
+//! endpoints, a script's, and those of a middlebox that splits connections are built.
 
 use super::{CHOICES, Profile, Setting, profile};
 use crate::ack::Ack;

@@ -481,7 +481,7 @@ impl Scoreboard {
         self.lost_below = None;
     }
 
-    /// The next segment to send again.
+    /// The next segment to retransmit.
     #[inline]
     pub(crate) fn next_lost(&mut self) -> Option<Sent> {
         if self.lost_segments == 0 { None } else { Some(self.find_next_lost()) }

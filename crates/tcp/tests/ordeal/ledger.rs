@@ -100,7 +100,7 @@ impl Ledger {
         }
         let number = self.number(segment.seq).filter(|number| *number > 0);
         let Some(number) = number else {
-            return Err(format!("octets at {} are none of the stream", segment.seq));
+            return Err(format!("bytes at {} are none of the stream", segment.seq));
         };
         let offsets = number - 1..number - 1 + u64::from(segment.payload_len);
         Ok(offsets.map(|offset| byte(self.iss, offset)).collect())
@@ -146,7 +146,7 @@ impl Ledger {
     /// The receiving end says that the payload which has come belongs at this offset.
     pub fn put(&mut self, offset: u64, payload: &[u8]) -> Result<(), Broken> {
         let start = offset as usize;
-        hold!(offset < 1 << 26, "octets are put at {offset}, beyond all that can be");
+        hold!(offset < 1 << 26, "bytes are put at {offset}, beyond all that can be");
         let end = start + payload.len();
         if self.store.len() < end {
             self.store.resize(end, None);
@@ -159,16 +159,16 @@ impl Ledger {
 
     /// The receiving end says that so many bytes have come in order.
     pub fn deliver(&mut self, until: u64, honest: bool) -> Result<(), Broken> {
-        hold!(until >= self.delivered, "{until} octets delivered after {}", self.delivered);
+        hold!(until >= self.delivered, "{until} bytes delivered after {}", self.delivered);
         let in_order = self.arrived.prefix().saturating_sub(1);
-        hold!(until <= in_order, "{until} octets delivered, {in_order} have come in order");
+        hold!(until <= in_order, "{until} bytes delivered, {in_order} have come in order");
         for offset in self.delivered..until {
             let there = self.store.get(offset as usize).copied().flatten();
             let Some(there) = there else {
-                return Err(format!("octet {offset} is delivered and was never put"));
+                return Err(format!("byte {offset} is delivered and was never put"));
             };
             let sent = byte(self.iss, offset);
-            hold!(!honest || there == sent, "octet {offset} is {there}, {sent} was written");
+            hold!(!honest || there == sent, "byte {offset} is {there}, {sent} was written");
         }
         self.delivered = until;
         Ok(())

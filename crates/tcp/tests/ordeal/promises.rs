@@ -38,7 +38,7 @@ impl Books<'_> {
     fn judge_options(&mut self, segment: &Segment) -> Result<(), Broken> {
         let options = &segment.options;
         let len = options.wire_len();
-        hold!(len <= 40, "{len} octets of options");
+        hold!(len <= 40, "{len} bytes of options");
         if segment.flags.contains(Flags::SYN) {
             hold!(segment.payload_len == 0, "a SYN with data");
             hold!(options.mss.is_some(), "a SYN without its MSS");
@@ -53,7 +53,7 @@ impl Books<'_> {
         let size = segment.payload_len + len;
         hold!(
             segment.payload_len == 0 || size <= most,
-            "{} octets and {len} of options exceed an MSS of {most}",
+            "{} bytes and {len} of options exceed an MSS of {most}",
             segment.payload_len
         );
         if let Some(stamps) = options.timestamps {
@@ -82,13 +82,13 @@ impl Books<'_> {
         hold!(start >= 1 || segment.payload_len == 0, "data in the place of the SYN");
         hold!(start <= out.sent, "{start} leaves a gap after {}", out.sent);
         let last = out.written + 1;
-        hold!(end <= last || segment.payload_len == 0, "octets up to {end}, written to {last}");
+        hold!(end <= last || segment.payload_len == 0, "bytes up to {end}, written to {last}");
         if let Some(fin) = out.fin {
-            hold!(end <= fin + u64::from(segment.payload_len == 0), "octets after the FIN: {end}");
+            hold!(end <= fin + u64::from(segment.payload_len == 0), "bytes after the FIN: {end}");
         }
         let probe = segment.payload_len == 1 && start + 1 >= out.sent;
         if end > out.sent && segment.payload_len > 0 && !probe {
-            hold!(end <= out.edge, "octets up to {end}, offered to {}", out.edge);
+            hold!(end <= out.edge, "bytes up to {end}, offered to {}", out.edge);
         }
         out.sent = out.sent.max(end);
         if segment.flags.contains(Flags::FIN) {
@@ -136,7 +136,7 @@ fn judge_block(back: &Ledger, ack: u64, place: usize, block: &SackBlock) -> Resu
         return Err(format!("a block of nothing in the stream: {block:?}"));
     };
     hold!(start < end, "an empty block {start}..{end}");
-    hold!(back.arrived.covers(start, end), "octets reported that have not come: {start}..{end}");
+    hold!(back.arrived.covers(start, end), "bytes reported that have not come: {start}..{end}");
     // RFC 2883 §4: only the first may lie below the acknowledgment, or tell of duplicates.
     hold!(place == 0 || start > ack, "block {place} {start}..{end} is not above {ack}");
     Ok(())

@@ -34,7 +34,7 @@ pub struct Passed {
     pub inside_p50_us: f64,
     /// The 99th percentile of it, likewise.
     pub inside_p99_us: f64,
-    /// How soon lost data was sent again after outages, by remedy.
+    /// How soon lost data was retransmitted after outages, by remedy.
     pub replays: Vec<Replays>,
 }
 
@@ -110,7 +110,7 @@ impl Replays {
     fn told(&self) -> String {
         let Replays { remedy, outages, median_ms, longest_ms } = self;
         format!(
-            "With {remedy} the first segment sent again after an outage left the router {median_ms:.1} \
+            "With {remedy} the first segment retransmitted after an outage left the router {median_ms:.1} \
              ms after the first packet of the mobile host had come there (median of {outages}; longest \
              {longest_ms:.1} ms)."
         )
@@ -130,7 +130,7 @@ pub(super) fn section(passed: &Passed) -> Section {
              {made} came out that had not gone in: the gateway made them."
         ),
         format!(
-            "Each octet of data that a host got was compared with what the other had sent there: all were the \
+            "Each byte of data that a host got was compared with what the other had sent there: all were the \
              same, and of {unchecked} packets nobody knew any more what was sent."
         ),
         format!(

@@ -1,4 +1,4 @@
-//! The repairs of a sender: from when to when, of which kind, and what was really lost.
+//! The recoveries of a sender: from when to when, of which kind, and what was really lost.
 
 use super::facts::{Facts, Sent};
 use super::view::View;
@@ -6,10 +6,10 @@ use ackord_diagnose::Cause;
 use ackord_events::DropReason;
 use ackord_live::{CaState, TcpInfo};
 
-/// A repair.
+/// A recovery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Episode {
-    /// When the sender came to a stand (a timeout), or began to repair.
+    /// When the sender came to a stand (a timeout), or began to recover.
     pub(super) from: f64,
     /// When it was over.
     pub(super) to: f64,
@@ -69,7 +69,7 @@ impl Losses {
     }
 }
 
-/// Every repair of a sender, in order.
+/// Every recovery of a sender, in order.
 pub(super) fn episodes(facts: &Facts, view: &View<'_>, base_rtt: f64) -> Vec<Episode> {
     let mut found = Vec::new();
     let samples = view.samples;
@@ -95,7 +95,7 @@ pub(super) fn episodes(facts: &Facts, view: &View<'_>, base_rtt: f64) -> Vec<Epi
                     _ => timeout(facts, view, (began, to), base_rtt),
                 });
             }
-            // A timeout whose repair was over before the kernel was asked again.
+            // A timeout whose recovery was over before the kernel was asked again.
             _ if timed_out => {
                 found.push(timeout(facts, view, (since, samples[number].0), base_rtt));
             }
@@ -110,7 +110,7 @@ fn timeouts(info: &TcpInfo) -> u16 {
     info.timeouts.map_or(0, |timeouts| timeouts.total)
 }
 
-/// What a fast recovery repaired.
+/// What a fast recovery recovered.
 fn recovery(view: &View<'_>, from: f64, to: f64) -> Episode {
     let una = view.una.at(from);
     let nxt = view.nxt.at(to);
@@ -135,7 +135,7 @@ fn recovery(view: &View<'_>, from: f64, to: f64) -> Episode {
     }
 }
 
-/// Whether the window after a repair is no smaller than the one before.
+/// Whether the window after a recovery is no smaller than the one before.
 fn was_given_back(view: &View<'_>, from: f64, to: f64) -> bool {
     let window = |at| view.around(at)[0].map_or(0, |sample| sample.1.cwnd_segments);
     window(to + 1e-6) * 10 >= window(from - 0.01) * 9
@@ -162,7 +162,7 @@ fn timeout(facts: &Facts, view: &View<'_>, (fired, to): (f64, f64), base_rtt: f6
     let acks = view.back.iter().filter(|it| it.at > from - base_rtt && it.at < fired);
     let acks_lost = Losses::of(acks);
     let faded = facts.outages.iter().any(|out| out.began < fired && out.ends > from - base_rtt);
-    // Where the peer has what is sent again, only its acknowledgment is missing.
+    // Where the peer has what is retransmitted, only its acknowledgment is missing.
     let head_there = view.delivered.at(fired) > una;
     let first = losses.causes()[0].filter(|_| !head_there);
     let chance = match first {
@@ -175,7 +175,7 @@ fn timeout(facts: &Facts, view: &View<'_>, (fired, to): (f64, f64), base_rtt: f6
     } else if let Some(first) = first {
         let is_head = |it: &&Sent| it.from <= una && it.to > una;
         let kind = kind_of(view, una, fired, outstanding().filter(is_head).count());
-        // A policer takes what comes too fast until the sender is slower, repairs and all.
+        // A policer takes what comes too fast until the sender is slower, recoveries and all.
         match first == Cause::Policer {
             true => (first, Some(kind)),
             false => (kind, Some(first)),
@@ -201,7 +201,7 @@ fn kind_of(view: &View<'_>, una: u64, fired: f64, times_sent: usize) -> Cause {
     ranges.sort_unstable();
     ranges.dedup();
     let arrived = outstanding.filter(|it| it.arrived.is_some_and(|at| at < fired)).count();
-    // A segment that was sent again before the timer ran out, and lost again.
+    // A segment that was retransmitted before the timer ran out, and lost again.
     if times_sent > 1 && arrived > 0 {
         return Cause::TimeoutLostRetransmission;
     }

@@ -12,7 +12,7 @@
 //! | `run.rs` | a run between kernels, captured at server, router and client |
 //! | `facts.rs` | every packet by its tag, the bottleneck, outages, samples |
 //! | `view.rs`, `bottleneck.rs` | the facts at an instant |
-//! | `episodes.rs` | repairs and what was truly lost |
+//! | `episodes.rs` | recoveries and what was truly lost |
 //! | `truth.rs` | the cause of each instant |
 //! | `write.rs` | [`make_case`]: captures and `truth.json` |
 //! | `score.rs`, `trial.rs` | [`self_test`](fn@self_test): diagnosis against truth |
@@ -33,14 +33,14 @@
 //! | client-idle, server-idle | nothing wanted is unsent, and all that was sent has arrived; who speaks next | path-limited while an ACK is under way |
 //! | outage | a link is out and something waits for it | spurious-delay, if a timer ran out meanwhile for nothing |
 //! | outage | a timeout in or after an outage that took packets, until the kernel left Loss | path-limited for the first round trip |
-//! | timeout-lost-retransmission | timeout: the first outstanding segment had been sent again, others had arrived | path-limited for the first round trip, then what took the packets |
+//! | timeout-lost-retransmission | timeout: the first outstanding segment had been retransmitted, others had arrived | path-limited for the first round trip, then what took the packets |
 //! | timeout-tail | timeout: nothing more to send, and under four segments out or none arrived | likewise |
 //! | timeout-small-window | timeout: under four segments out, or one or two of them arrived | likewise |
 //! | timeout-window | timeout: none of four or more arrived | likewise |
-//! | ack-path | timeout: what is sent again had arrived, its ACKs had been dropped | |
+//! | ack-path | timeout: what is retransmitted had arrived, its ACKs had been dropped | |
 //! | spurious-delay | timeout: neither data nor ACKs had been dropped | outage, if one held packets back |
 //! | policer | a timeout after losses at a policer | the timeout's kind |
-//! | fast-recovery, random-loss, outage, policer | the kernel is in Recovery: by what dropped most of what is repaired | the next most; or path-limited where the bottleneck never rests |
+//! | fast-recovery, random-loss, outage, policer | the kernel is in Recovery: by what dropped most of what is recovered | the next most; or path-limited where the bottleneck never rests |
 //! | spurious-reordering, spurious-delay | Recovery, and nothing had been dropped: packets had overtaken others, or not | |
 //! | random-loss, fast-recovery, ... | the last segments are dropped, and their probe is not out yet | timeout-tail |
 //! | zero-window | the window is zero and something is unsent | receiver-window |
@@ -53,9 +53,9 @@
 //! | ack-path | ACKs of what the sender waits for were sent, dropped, and no later one has come | |
 //! | path-limited | nothing is unsent: what is under way takes its time | the application's idleness, if it says more later |
 //! | nagle-delayed-ack | a segment that is not full waits though both windows would let it go | path-limited while nobody holds an ACK back |
-//! | delayed-ack | the window is full, the peer has all of it and has not said so | what the last repair was of |
-//! | random-loss, policer | the window is not what fills the path, and the last repair was of losses by chance, or at a policer | |
-//! | window-growth | likewise: none, or by congestion | what else the last repair was of |
+//! | delayed-ack | the window is full, the peer has all of it and has not said so | what the last recovery was of |
+//! | random-loss, policer | the window is not what fills the path, and the last recovery was of losses by chance, or at a policer | |
+//! | window-growth | likewise: none, or by congestion | what else the last recovery was of |
 //!
 //! Beside the strict figure one with a tolerance of a base round trip is given.
 //!

@@ -176,7 +176,7 @@ impl<'a> Judge<'a> {
         Some((Cause::Outage, episodes.iter().find(spurious).map(|one| one.cause)))
     }
 
-    /// The sender repairs, or waits for the timer that lets it.
+    /// The sender recovers, or waits for the timer that lets it.
     fn repairing(&self, episodes: &[Episode], full: Option<Named>, at: f64) -> Option<Named> {
         let within = |one: &&Episode| one.from <= at && at < one.to;
         let found = episodes.iter().filter(within);
@@ -314,7 +314,7 @@ fn handshake(facts: &Facts, began: f64) -> (f64, f64) {
     else {
         return (facts.last_seen, f64::INFINITY);
     };
-    // The answer was sent again by the server's own timer, or because a SYN came again.
+    // The answer was retransmitted by the server's own timer, or because a SYN came again.
     let asked = syn(Side::Client).filter_map(|it| Some((it.at, it.arrived?)));
     let asked = asked.filter(|(_, arrived)| *arrived <= answered).map(|(at, _)| at);
     let asked = asked.fold(began, f64::max);

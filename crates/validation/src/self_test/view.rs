@@ -63,7 +63,7 @@ pub(super) struct View<'a> {
     pub(super) acks_in: Vec<f64>,
     /// When bytes were sent for the first time, and which.
     pub(super) firsts: Vec<(f64, u64)>,
-    /// When bytes were sent again, and which.
+    /// When bytes were retransmitted, and which.
     pub(super) again: Vec<(f64, u64)>,
     /// What its kernel said.
     pub(super) samples: &'a [(f64, TcpInfo)],

@@ -49,7 +49,7 @@ pub struct KernelTotals {
     pub rwnd_limited_s: f64,
     /// For how long its own send buffer did.
     pub sndbuf_limited_s: f64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmitted: u32,
     /// Retransmission timeouts.
     pub timeouts: u16,

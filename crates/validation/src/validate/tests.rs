@@ -217,7 +217,7 @@ fn with_losses_the_model_is_as_near_to_the_kernel_as_it_was_measured() {
     }
 }
 
-/// A stock kernel acknowledges the head when its timer strikes and the body when it is read, before
+/// A stock kernel acknowledges the head when its timer expires and the body when it is read, before
 /// the answer is written: 146 pure acknowledgments in 73 rounds.
 #[test]
 fn write_write_read_takes_two_acknowledgments_a_round() {

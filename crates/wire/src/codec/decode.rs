@@ -66,7 +66,7 @@ pub enum DecodeError {
     #[error("IP version {0} is neither 4 nor 6")]
     NotIp(u8),
     /// The bytes end before the packet does.
-    #[error("the packet needs {needed} octets, there are {there}")]
+    #[error("the packet needs {needed} bytes, there are {there}")]
     Truncated {
         /// Bytes it needs at least.
         needed: usize,
@@ -74,7 +74,7 @@ pub enum DecodeError {
         there: usize,
     },
     /// A header says that it is shorter than a header can be.
-    #[error("a header length of {0} octets is impossible")]
+    #[error("a header length of {0} bytes is impossible")]
     BadHeaderLength(usize),
     /// The IPv4 header checksum is wrong.
     #[error("the IPv4 header checksum is wrong")]

@@ -70,13 +70,13 @@ pub enum EncodeError {
     #[error("a packet cannot go from {src} to {dst}: one is IPv4, the other IPv6", src = .0.src, dst = .0.dst)]
     MixedFamilies(Endpoints),
     /// The options need more than the 40 bytes there are.
-    #[error("TCP options of {len} octets do not fit into 40")]
+    #[error("TCP options of {len} bytes do not fit into 40")]
     OptionsTooLong {
         /// Bytes they need.
         len: u32,
     },
     /// The segment says it has another length of payload than was given.
-    #[error("the segment says {said} octets of payload, {given} were given")]
+    #[error("the segment says {said} bytes of payload, {given} were given")]
     PayloadMismatch {
         /// What the segment says.
         said: u32,
@@ -84,13 +84,13 @@ pub enum EncodeError {
         given: usize,
     },
     /// The packet is longer than IP's length field can say.
-    #[error("an IP packet of {len} octets does not exist")]
+    #[error("an IP packet of {len} bytes does not exist")]
     TooLong {
         /// Bytes of the whole packet.
         len: usize,
     },
     /// The packet's length is not that of its headers and payload.
-    #[error("the packet says {said} octets, its headers and payload make {made}")]
+    #[error("the packet says {said} bytes, its headers and payload make {made}")]
     LengthMismatch {
         /// What the packet says.
         said: u32,
@@ -209,7 +209,7 @@ fn tcp_header(endpoints: Endpoints, segment: &Segment) -> Result<TcpHeader, Enco
     header.urg = segment.flags.contains(Flags::URG);
     header.ece = segment.flags.contains(Flags::ECE);
     header.cwr = segment.flags.contains(Flags::CWR);
-    header.set_options_raw(options.as_slice()).expect("at most 40 octets, a multiple of four");
+    header.set_options_raw(options.as_slice()).expect("at most 40 bytes, a multiple of four");
     Ok(header)
 }
 

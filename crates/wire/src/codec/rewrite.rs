@@ -1,7 +1,7 @@
 //! One segment out of several that offloading has put together: the same headers, byte by byte, but
 //! for what a network card would have changed.
 //!
-//! Options that nobody here knows stay as they are, so that what is sent again is what the sender sent.
+//! Options that nobody here knows stay as they are, so that what is retransmitted is what the sender sent.
 //! Not modelled: IPv6 extension headers, packets of 64 KiB and more (RFC 2675).
 
 use super::{Decoded, PROTOCOL_TCP, PseudoHeader};

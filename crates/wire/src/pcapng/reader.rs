@@ -20,11 +20,11 @@ pub struct CapturedInterface {
     /// At most this many bytes of a packet were kept; zero for no limit.
     snap_len: u32,
     units: TimeUnits,
-    /// Seconds to add to each time stamp.
+    /// Seconds to add to each timestamp.
     offset_secs: i64,
 }
 
-/// What a time stamp counts.
+/// What a timestamp counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TimeUnits {
     /// Units of 10^-n s.
@@ -61,7 +61,7 @@ pub enum ReadError {
     #[error("neither a pcapng nor a pcap file")]
     NotACapture,
     /// A block is not as the format wants it.
-    #[error("damaged capture at octet {offset}: {what}")]
+    #[error("damaged capture at byte {offset}: {what}")]
     Damaged {
         /// Where the block begins.
         offset: u64,
@@ -77,7 +77,7 @@ pub enum Damage {
     #[error("the file ends inside a block")]
     Truncated,
     /// Its length is impossible.
-    #[error("a block of {0} octets is impossible")]
+    #[error("a block of {0} bytes is impossible")]
     BadLength(u32),
     /// Its two lengths differ.
     #[error("the two lengths of a block differ")]
@@ -256,7 +256,7 @@ impl<R: Read> PcapngReader<R> {
 }
 
 impl CapturedInterface {
-    /// A time stamp as nanoseconds; nothing before 1970 or too far away.
+    /// A timestamp as nanoseconds; nothing before 1970 or too far away.
     fn time(&self, units: u64) -> Option<Time> {
         let units = u128::from(units);
         let nanos = match self.units {
@@ -293,7 +293,7 @@ fn interface(mut fields: Fields<'_>) -> Result<CapturedInterface, Damage> {
                     if binary { TimeUnits::Binary(exponent) } else { TimeUnits::Decimal(exponent) };
             }
             (INTERFACE_TSOFFSET, offset) if offset.len() == 8 => {
-                let offset = offset.try_into().expect("eight octets");
+                let offset = offset.try_into().expect("eight bytes");
                 interface.offset_secs = match fields.order {
                     ByteOrder::Little => i64::from_le_bytes(offset),
                     ByteOrder::Big => i64::from_be_bytes(offset),

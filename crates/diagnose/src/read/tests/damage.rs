@@ -1,4 +1,4 @@
-//! Any octets, and sound captures with some octets changed: never a panic, always an end, and what
+//! Any bytes, and sound captures with some bytes changed: never a panic, always an end, and what
 //! stands before the change is read.
 
 use super::files::{self, Order};
@@ -20,7 +20,7 @@ fn captures() -> Vec<Vec<u8>> {
     captures
 }
 
-/// Reads it, and holds what is true of any octets.
+/// Reads it, and holds what is true of any bytes.
 fn hold(bytes: &[u8]) {
     let Ok((seen, about)) = read(bytes) else { return };
     assert_eq!(seen.len() as u64, about.tcp);

@@ -211,17 +211,17 @@ fn impossible_lengths_end_a_capture_where_they_stand() {
     assert_eq!(damage(&pcap, 3), format!("zeros where a frame should begin, at byte {len}"));
     pcap[len + 8..len + 12].copy_from_slice(&300_000_u32.to_le_bytes());
     let text = damage(&pcap, 3);
-    assert_eq!(text, format!("a frame of 300000 octets is impossible, at byte {len}"));
+    assert_eq!(text, format!("a frame of 300000 bytes is impossible, at byte {len}"));
 
     let sound_file = files::pcapng(Order::Little, 1, &files::three());
     let len = sound_file.len();
     for (block, what) in [
-        (vec![6, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0], "a block of 8 octets is impossible"),
-        (vec![6, 0, 0, 0, 33, 0, 0, 0, 0, 0, 0, 0], "a block of 33 octets is impossible"),
-        (vec![6, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0], "a block of 33554432 octets is impossible"),
-        (vec![6, 0, 0, 0, 0, 0, 32, 0, 0, 0, 0, 0], "a packet of 2097152 octets is impossible"),
+        (vec![6, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0], "a block of 8 bytes is impossible"),
+        (vec![6, 0, 0, 0, 33, 0, 0, 0, 0, 0, 0, 0], "a block of 33 bytes is impossible"),
+        (vec![6, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0], "a block of 33554432 bytes is impossible"),
+        (vec![6, 0, 0, 0, 0, 0, 32, 0, 0, 0, 0, 0], "a packet of 2097152 bytes is impossible"),
         (vec![0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 0, 0, 0, 0], "a section without byte order"),
-        (vec![0; 40], "a block of 0 octets is impossible"),
+        (vec![0; 40], "a block of 0 bytes is impossible"),
         (
             vec![9, 9, 9, 9, 16, 0, 0, 0, 1, 1, 1, 1, 20, 0, 0, 0],
             "the two lengths of a block differ",

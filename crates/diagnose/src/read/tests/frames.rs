@@ -4,7 +4,7 @@ use crate::{Address, Sacks, Seen};
 use ackord_units::Time;
 use ackord_wire::Flags;
 
-/// Octets of payload of the packet.
+/// Bytes of payload of the packet.
 pub(super) const PAYLOAD: u32 = 32;
 /// Its TCP header: timestamps and one SACK block.
 pub(super) const TCP_LEN: usize = 44;

@@ -22,7 +22,7 @@ fn every_link_layer_and_every_tunnel_leads_to_the_same_packet() {
         assert_eq!(outcome, Outcome::Tcp, "{name}, version {version}");
         let mut expected = expected(version);
         if link == 101 {
-            // Extension headers are octets of the packet.
+            // Extension headers are bytes of the packet.
             expected.ip_len = bytes.len() as u32;
         }
         assert_eq!(seen, Some(expected), "{name}, version {version}");
@@ -136,7 +136,7 @@ fn what_contradicts_itself_is_malformed() {
         let mut bytes = sound.clone();
         bytes[at] = octet;
         let outcome = down(101, &bytes[..60.min(bytes.len())], sound.len()).0;
-        assert_eq!(outcome, Outcome::Malformed, "octet {at} as {octet:#x}");
+        assert_eq!(outcome, Outcome::Malformed, "byte {at} as {octet:#x}");
     }
     assert_eq!(down(1, &[], 0).0, Outcome::Malformed);
     assert_eq!(down(1, &ethernet(0x0800, &[]), 14).0, Outcome::Malformed);

@@ -1,4 +1,4 @@
-//! Captures made here, octet by octet, and read.
+//! Captures made here, byte by byte, and read.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -8,7 +8,7 @@
 //! | `formats.rs` | every format, cut at every length; sections, times, counts of losses |
 //! | `packing.rs` | packed files, whole, in parts and cut |
 //! | `opening.rs` | what is said of files that are no captures |
-//! | `damage.rs` | any octets, and sound captures with some octets changed |
+//! | `damage.rs` | any bytes, and sound captures with some bytes changed |
 //! | `tshark.rs` | the same captures as tshark reads them |
 
 mod damage;
@@ -38,7 +38,7 @@ fn sound(bytes: &[u8]) -> (Vec<Seen>, CaptureRead) {
     read(bytes).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// An input that gives one octet at a time.
+/// An input that gives one byte at a time.
 struct Trickle<R>(R);
 
 impl<R: Read> Read for Trickle<R> {

@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What is said of these octets.
+/// What is said of these bytes.
 fn said(bytes: &[u8]) -> String {
     match read(bytes) {
         Ok(_) => panic!("opened"),
@@ -97,7 +97,7 @@ fn progress_is_a_share_of_the_file_packed_or_not() {
     }
 }
 
-/// An input that fails after some octets.
+/// An input that fails after some bytes.
 struct Failing(io::Cursor<Vec<u8>>);
 
 impl io::Read for Failing {

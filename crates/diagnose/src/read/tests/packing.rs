@@ -18,7 +18,7 @@ pub(super) fn zstd(bytes: &[u8]) -> Vec<u8> {
     compress_to_vec(bytes, CompressionLevel::Fastest)
 }
 
-/// What a program makes of octets.
+/// What a program makes of bytes.
 fn through(program: &str, arguments: &[&str], bytes: &[u8]) -> Vec<u8> {
     let mut child = Command::new(program)
         .args(arguments)
@@ -26,7 +26,7 @@ fn through(program: &str, arguments: &[&str], bytes: &[u8]) -> Vec<u8> {
         .stdout(Stdio::piped())
         .spawn()
         .expect("it is installed");
-    // The programs read all before they write, or the octets fit into the pipe.
+    // The programs read all before they write, or the bytes fit into the pipe.
     child.stdin.take().expect("piped").write_all(bytes).expect("it reads");
     child.wait_with_output().expect("it ends").stdout
 }

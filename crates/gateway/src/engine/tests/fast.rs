@@ -21,7 +21,7 @@ pub(super) struct Downloads {
     pub(super) millis: u64,
     /// Whether there is one beside the fast one.
     pub(super) beside: bool,
-    /// By port: octets so far.
+    /// By port: bytes so far.
     pub(super) sent: [u32; 2],
     /// Packets of the fast one that were shown.
     shown: u64,

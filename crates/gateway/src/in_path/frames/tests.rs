@@ -183,7 +183,7 @@ proptest! {
         }
     }
 
-    /// A packet that offloading has put together, with any octets in its headers changed.
+    /// A packet that offloading has put together, with any bytes in its headers changed.
     #[test]
     fn headers_that_were_tampered_with_are_cut_up_or_not_but_never_end_it(
         changes in proptest::collection::vec((0..80_usize, any::<u8>()), 0..6),

@@ -135,7 +135,7 @@ fn whoever_differs_in_one_end_or_has_another_shape_is_shown() {
         let sound = frame(kind, one, Flags::ACK);
         let link = if kind == LinkKind::Ethernet { 14 } else { 0 };
         assert_eq!(run(&program, &sound, out), 0);
-        // The first octet, the protocol, the ends of either address, the ports.
+        // The first byte, the protocol, the ends of either address, the ports.
         let places: &[usize] = if version == 0 {
             &[0, 9, 12, 15, 16, 19, 20, 21, 22, 23]
         } else {
@@ -143,7 +143,7 @@ fn whoever_differs_in_one_end_or_has_another_shape_is_shown() {
         };
         for place in places {
             let mut other = sound.clone();
-            // Of the first octet of IPv6 the last four bits are another field.
+            // Of the first byte of IPv6 the last four bits are another field.
             other[link + place] ^= 0x11;
             assert_eq!(run(&program, &other, out), u32::MAX, "{kind:?} {version} {place}");
         }

@@ -14,7 +14,7 @@ pub(super) const SEND_BUFFER: Cause = Cause {
 pub(super) const RECEIVE_BUFFER: Cause = Cause {
     title: "How much of the receive buffer is window follows from what segments take of memory",
     how: "`tcp_measure_rcv_mss` sets `scaling_ratio` by a segment's length and its memory (6.1: half, \
-          `tcp_adv_win_scale`): 1000 octets take 5376 here, and of 131072 octets 24000 are left as \
+          `tcp_adv_win_scale`): 1000 bytes take 5376 here, and of 131072 bytes 24000 are left as \
           window, where the profile has 83000 whatever comes. A window that does not grow adds nothing \
           to the acknowledgments at once (`tcp_grow_window`), and while it does not move a full segment \
           with a FIN waits for the timer (`__tcp_ack_snd_check`, `tcp_fin`).",
@@ -60,7 +60,7 @@ pub(super) const LOOKS_AT_THE_CLOCK: Cause = Cause {
 
 pub(super) const FIN_NEEDS_ROOM: Cause = Cause {
     title: "A FIN needs room in the peer's window",
-    how: "`tcp_snd_wnd_test` counts the FIN as an octet of its segment: data that just fits stays with \
+    how: "`tcp_snd_wnd_test` counts the FIN as a byte of its segment: data that just fits stays with \
           it.",
     scripts: &["close/fin_of_the_peer_while_ours_waits", "zero_window/fin_waits_for_nobody"],
 };

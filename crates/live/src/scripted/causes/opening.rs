@@ -3,7 +3,7 @@
 use super::Cause;
 
 pub(super) const OLD_ACK_IN_SYN_SENT: Cause = Cause {
-    title: "An old acknowledgment in SYN-SENT has the SYN sent again at once",
+    title: "An old acknowledgment in SYN-SENT has the SYN retransmitted at once",
     how: "`tcp_rcv_synsent_state_process` sets the timer to two ticks (`TCP_TIMEOUT_MIN`) beside the \
           reset.",
     scripts: &["handshake/ack_of_nothing_in_syn_sent", "handshake/half_open_is_discovered"],
@@ -29,8 +29,8 @@ pub(super) const SECOND_SYN: Cause = Cause {
 };
 
 pub(super) const IPV6_MSS: Cause = Cause {
-    title: "Over IPv6 the MSS is 20 octets less",
-    how: "The kernel's MSS follows from the device's MTU of 1500 octets less 60 (`tcp_mtu_to_mss`); the \
+    title: "Over IPv6 the MSS is 20 bytes less",
+    how: "The kernel's MSS follows from the device's MTU of 1500 bytes less 60 (`tcp_mtu_to_mss`); the \
           profile has 1460 over either.",
     scripts: &[
         "fast_retransmit/over_ipv6_across_the_wrap",
@@ -44,7 +44,7 @@ pub(super) const IPV6_MSS: Cause = Cause {
 pub(super) const INITIAL_WINDOW: Cause = Cause {
     title: "A route's initial window is in segments, whatever their size",
     how: "`tcp_init_cwnd` takes `initcwnd` of the route, which is told before the peer's MSS is known: \
-          RFC 3390 has three segments of 1460 octets, and four of 1000 or 536.",
+          RFC 3390 has three segments of 1460 bytes, and four of 1000 or 536.",
     scripts: &["eifel/response_within_the_initial_window", "initial_window/rfc_3390_small"],
 };
 

@@ -6,7 +6,7 @@ pub(super) const ACK_OF_UNSENT: Cause = Cause {
     title: "An acknowledgment of what was never sent has no answer",
     how: "`tcp_ack` drops the segment (`SKB_DROP_REASON_TCP_ACK_UNSENT_DATA`) where RFC 9293 §3.10.7.4 \
           and RFC 5961 §5.2 have it answered. Where a script acknowledges what only another endpoint \
-          would have sent, such as the octet of a window probe, all that follows differs.",
+          would have sent, such as the byte of a window probe, all that follows differs.",
     scripts: &[
         "challenge_ack/ack_of_unsent",
         "ncr/reordering_ends_the_doubt",
@@ -23,7 +23,7 @@ pub(super) const ACK_OF_UNSENT: Cause = Cause {
 
 pub(super) const ACK_TOO_OLD: Cause = Cause {
     title: "Data far below what was acknowledged is challenged",
-    how: "Since 6.7 an acknowledgment is too old that lies further below SND.UNA than octets were ever \
+    how: "Since 6.7 an acknowledgment is too old that lies further below SND.UNA than bytes were ever \
           acknowledged, not only than the largest window (`tcp_ack`: `min_t(u64, tp->max_window, \
           tp->bytes_acked)`).",
     scripts: &["challenge_ack/ack_too_old"],

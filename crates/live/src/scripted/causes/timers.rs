@@ -85,6 +85,6 @@ pub(super) const SACK_SAMPLES: Cause = Cause {
 
 pub(super) const USER_TIMEOUT: Cause = Cause {
     title: "The user timeout counts from the first retransmission",
-    how: "`tcp_write_timeout` looks at `retrans_stamp`, which is set when something is sent again.",
+    how: "`tcp_write_timeout` looks at `retrans_stamp`, which is set when something is retransmitted.",
     scripts: &["user_timeout/linux_gives_up_in_silence"],
 };

@@ -76,7 +76,7 @@ pub(super) const GROWTH_STAYS: Cause = Cause {
 
 pub(super) const TWICE_IS_DELIVERED: Cause = Cause {
     title: "What arrived twice counts as delivered",
-    how: "`tcp_dsack_seen` adds a segment that was sent again, probes among them, and is reported as a \
+    how: "`tcp_dsack_seen` adds a segment that was retransmitted, probes among them, and is reported as a \
           duplicate to what was delivered (`sack_delivered`), by which the window grows.",
     scripts: &["profile_linux/timers_with_slack"],
 };
@@ -97,7 +97,7 @@ pub(super) const PRR_ROUNDS_UP: Cause = Cause {
     title: "Proportional rate reduction rounds up to whole segments",
     how: "`tcp_cwnd_reduction` rounds the share of what was delivered up to packets: three delivered of \
           twenty let 14 * 3 / 20 out, that is 3, the retransmission among them. The simulator counts \
-          octets, and waits until they are a whole segment.",
+          bytes, and waits until they are a whole segment.",
     scripts: &[
         "profile_rfc/proportional_rate_reduction",
         "profile_rfc/third_duplicate",

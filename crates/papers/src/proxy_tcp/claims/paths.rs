@@ -1,4 +1,4 @@
-//! What this project claims of boxes elsewhere: uploads, wire between box and base station, hand-overs.
+//! What this project claims of boxes elsewhere: uploads, wire between box and base station, handovers.
 
 use super::super::paths::{APART_MS, GAPS_MS, Knows, LEFT_BEHIND, Place, SHOWN, of, worth};
 use super::super::sample::Sample;
@@ -116,7 +116,7 @@ fn harmless(measured: &Measured, (middle, sender): (Id, Id), gap: u32, left: Id)
     ))
 }
 
-/// With a box that knows nothing new data comes as soon after a hand-over as after a fade.
+/// With a box that knows nothing new data comes as soon after a handover as after a fade.
 fn back_soon(measured: &Measured, sender: Id, gap: u32) -> Stated {
     let runs =
         |middle, knows| of(&measured.paths, Place::Handover(gap, "loses", knows), middle, sender);

@@ -3,7 +3,7 @@
 //! Time goes in *slots* (transmission time intervals). In each the scheduler gives this phone as
 //! many bytes as the link's rate makes of a slot: one transport block, filled with the packets that
 //! wait when the slot begins, a packet going on in the next where it does not fit. A block that
-//! cannot be decoded is sent again a fixed time after the try before (HARQ), in a slot that new
+//! cannot be decoded is retransmitted a fixed time after the try before (HARQ), in a slot that new
 //! data then cannot have, up to a limit; then all packets with a part in it are lost. Packets leave
 //! in order (RLC): what arrived behind a block that is tried again waits for it, or for its last
 //! try.
@@ -19,7 +19,7 @@
 //! Not modelled: other phones (their share is in the rate), a rate that changes (give a `trace` or
 //! `rate_changes` where that is the question; they exclude this), RLC's own retransmissions after
 //! HARQ (acknowledged mode), reordering timers, handover, sleep cycles (DRX), grants smaller than a
-//! slot. Who could notice: anyone studying energy, idle phones, or losses that RLC would repair.
+//! slot. Who could notice: anyone studying energy, idle phones, or losses that RLC would recover.
 
 use super::{Asks, Sent};
 use ackord_events::DropReason;
@@ -38,7 +38,7 @@ pub struct CellularConfig {
     pub block_error: Ratio,
     /// From one try to the next, in slots; not zero.
     pub retry_after_slots: u64,
-    /// How often a block is sent again.
+    /// How often a block is retransmitted.
     pub retries: u32,
     /// How a phone asks; nothing downward.
     pub request: Option<Request>,

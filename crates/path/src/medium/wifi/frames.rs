@@ -1,4 +1,4 @@
-//! The frames of one sender that have left its queue: sent, sent again, handed on in order.
+//! The frames of one sender that have left its queue: sent, retransmitted, handed on in order.
 
 use super::airtime::{Airtime, Framing};
 use super::{MAX_PPDU, WifiConfig};
@@ -63,7 +63,7 @@ impl Frames {
         self.0.len()
     }
 
-    /// Whether a frame is to be sent again.
+    /// Whether a frame is to be retransmitted.
     pub(super) fn pending(&self) -> bool {
         self.0.iter().any(|frame| frame.state == FrameState::Pending)
     }

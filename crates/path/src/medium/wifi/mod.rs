@@ -46,7 +46,7 @@ pub struct WifiConfig {
     pub cw_min_slots: u32,
     /// Largest contention window (Table 17-21: 1023).
     pub cw_max_slots: u32,
-    /// How often a frame is sent again before it is given up.
+    /// How often a frame is retransmitted before it is given up.
     pub retries: u32,
     /// Before the payload of a data frame (§17.3.2: 20 us with its SIGNAL field; §19.3.9: 36 us for
     /// a mixed-format frame of one stream).

@@ -14,11 +14,11 @@ pub(super) struct Flow {
     repair: Repair,
     silent_for: Option<Span>,
     release_after: Span,
-    /// The first octet of data seen: nothing before it is held back.
+    /// The first byte of data seen: nothing before it is held back.
     base: Option<Seq>,
     /// What the sender has been told last.
     told: Option<Told>,
-    /// When the held-back octet is acknowledged for want of anything else to say.
+    /// When the held-back byte is acknowledged for want of anything else to say.
     release_at: Option<Time>,
     /// Since when the mobile host owes an answer, if it does: since it was heard, or since the
     /// first missing segment went.
@@ -97,7 +97,7 @@ impl Flow {
         }
         let again = sent_up_to.is_some_and(|known| segment.end_seq().at_or_before(known));
         match stored {
-            // The sender sends the octet again that was held back; or the acknowledgment of the
+            // The sender sends the byte again that was held back; or the acknowledgment of the
             // rest was lost. Other probes are for the mobile host to answer.
             Stored::HadAlready if segment.payload_len > 1 || self.holds_back(segment.seq) => {
                 self.tell(None, stats, out);
@@ -158,7 +158,7 @@ impl Flow {
         let ack = match answer {
             // It has to send what is missing, and its acknowledgments have to be in order.
             Answer::Unrepaired => segment.ack,
-            // The octet held back would have to go with the first duplicate, and a sender that asks
+            // The byte held back would have to go with the first duplicate, and a sender that asks
             // after a timeout whether it was needed (RFC 5682) took that for progress and its
             // repetition for needless, each time.
             _ if self.repair.answers_sender() && self.lacks_what_is_missing() => segment.ack,
@@ -187,13 +187,13 @@ impl Flow {
         self.repair.seen().outstanding() > 0 && !self.repair.repairs_first_missing()
     }
 
-    /// Everything but the last octet of data. The end of the stream is acknowledged whole.
+    /// Everything but the last byte of data. The end of the stream is acknowledged whole.
     fn all_but_the_last(&self, ack: Seq) -> Seq {
         let data = self.base.is_some_and(|base| ack.after(base));
         if data && !self.repair.is_over() { ack - 1 } else { ack }
     }
 
-    /// Whether the octet at `seq` is the one held back.
+    /// Whether the byte at `seq` is the one held back.
     fn holds_back(&self, seq: Seq) -> bool {
         let una = self.repair.seen().una();
         self.told.is_some_and(|told| told.ack == seq && una.is_some_and(|una| una.after(seq)))
@@ -232,7 +232,7 @@ impl Flow {
         }
     }
 
-    /// When the octet held back is acknowledged all the same. As long as the mobile host owes an
+    /// When the byte held back is acknowledged all the same. As long as the mobile host owes an
     /// answer there is more to come: that, or the end of the wait for it.
     fn released_at(&self) -> Option<Time> {
         self.release_at.filter(|_| self.repair.missing().is_none())

@@ -1,16 +1,16 @@
-//! M-TCP: a supervisor host that never acknowledges the last octet, so that it has something left
-//! to say when the mobile host is gone: that octet, and a window of zero.
+//! M-TCP: a supervisor host that never acknowledges the last byte, so that it has something left
+//! to say when the mobile host is gone: that byte, and a window of zero.
 //!
 //! Brown and Singh 1997, "M-TCP: TCP for Mobile Cellular Networks". The sender's connection ends at
 //! the supervisor host (SH-TCP), which passes on what the mobile host acknowledges but for one
-//! octet. A sender whose window is closed by an acknowledgment of new data waits in persist mode:
+//! byte. A sender whose window is closed by an acknowledgment of new data waits in persist mode:
 //! its congestion window stays, and its timer does not back off. When the mobile host is heard
 //! again the window opens.
 //!
 //! | file | what |
 //! | --- | --- |
 //! | `mod.rs` | [`MTcp`]: the box |
-//! | `flow.rs` | one connection: the held-back octet, the hold |
+//! | `flow.rs` | one connection: the held-back byte, the hold |
 //! | `tests.rs` | scripts |
 //!
 //! Between supervisor host and mobile host the paper has a protocol of its own. What of it needs
@@ -19,15 +19,15 @@
 //! | the paper's mobile host | here |
 //! | --- | --- |
 //! | stops its timers when its radio loses the cell | its timers run on |
-//! | greets when it is back, with the highest octet it has | the box asks, sending the first missing segment again; SACK blocks say the rest |
+//! | greets when it is back, with the highest byte it has | the box asks, sending the first missing segment again; SACK blocks say the rest |
 //! | is told how fast it may send | as TCP has it |
 //!
-//! What the wireless link loses otherwise is sent again by the box ([`repair`](super::repair)), and
+//! What the wireless link loses otherwise is retransmitted by the box ([`repair`](super::repair)), and
 //! the sender is not told of it: it speaks to the box. Acknowledgments and their timestamps stay
 //! those of the mobile host, so a connection has the mobile host's word for everything that it takes
 //! for delivered, and goes on without the box if that dies.
 //!
-//! Not modelled: data from a mobile sender (the paper's M-TCP compresses and paces it), the hand-over
+//! Not modelled: data from a mobile sender (the paper's M-TCP compresses and paces it), the handover
 //! of a connection to another supervisor host, the bandwidth manager of the cells.
 
 mod flow;
@@ -87,7 +87,7 @@ pub struct MTcpConfig {
     /// The mobile host is taken for gone when it has owed an answer for so long; nothing for the
     /// local retransmission timer.
     pub silent_for: Option<Span>,
-    /// The last octet is acknowledged so long after the mobile host has acknowledged all there is,
+    /// The last byte is acknowledged so long after the mobile host has acknowledged all there is,
     /// before the sender's timer takes it for lost.
     pub release_after: Span,
 }

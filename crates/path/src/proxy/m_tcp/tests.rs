@@ -72,7 +72,7 @@ fn silence_closes_the_window_with_the_octet_and_a_sign_of_life_opens_it() {
     // Nothing more is heard: after 40 ms the mobile host is taken for gone.
     assert_eq!(script.until(64), []);
     let silence = script.until(700);
-    assert_eq!(silence[0], Acked(nth(5), 0), "the octet, and a window of zero");
+    assert_eq!(silence[0], Acked(nth(5), 0), "the byte, and a window of zero");
     assert_eq!(silence[1], Again(nth(5)));
     assert!(silence[2..].iter().all(|seen| *seen == Probed(nth(5))), "{silence:?}");
     assert_eq!(script.the_box.stats().holds, 1);
@@ -88,7 +88,7 @@ fn silence_closes_the_window_with_the_octet_and_a_sign_of_life_opens_it() {
 #[test]
 fn an_answer_that_was_only_late_shows_the_hold_to_be_a_mistake() {
     let mut script = begun();
-    // It is taken for gone at 60 ms, and nothing has been sent again by 70 ms.
+    // It is taken for gone at 60 ms, and nothing has been retransmitted by 70 ms.
     let answer = script.up(70, ack(11, &[]));
     assert_eq!(answer, [Acked(nth(2), 0), Changed(nth(11) - 1, 100, 0)]);
     let stats = script.the_box.stats();
@@ -134,7 +134,7 @@ fn what_it_repairs_the_sender_does_not_see() {
 fn what_it_cannot_repair_the_sender_hears_of_in_full() {
     let mut script = begun();
     script.the_box.handle_refused(at(20), &data(2));
-    // The octet first, so that the sender's first missing one is the mobile's.
+    // The byte first, so that the sender's first missing one is the mobile's.
     assert_eq!(script.up(22, ack(2, &[(3, 4)])), [Passed]);
     assert_eq!(script.up(23, ack(2, &[(3, 5)])), [Passed]);
 }
@@ -145,11 +145,11 @@ fn silence_about_what_a_full_queue_refused_is_no_absence() {
     for n in 2..=10 {
         script.the_box.handle_refused(at(20), &data(n));
     }
-    assert_eq!(script.until(2_000), [Acked(nth(2), 100)], "the octet, and the window stays open");
+    assert_eq!(script.until(2_000), [Acked(nth(2), 100)], "the byte, and the window stays open");
     assert_eq!(script.the_box.stats().holds, 0);
     // The sender sends the first again; that one the mobile owes an answer to.
     assert_eq!(script.down(2_001, data(2)), [Passed]);
-    // What follows was refused as well, and only the sender can send it: no octet is held back.
+    // What follows was refused as well, and only the sender can send it: no byte is held back.
     assert_eq!(script.up(2_020, ack(3, &[])), [Passed]);
     assert_eq!(script.the_box.stats().holds, 0);
 }
@@ -187,8 +187,8 @@ fn nothing_is_held_back_in_front_of_a_hole_that_only_the_sender_can_fill() {
     // The sender repeats 3. It arrives; 4 is missing, and never passed here.
     assert_eq!(script.down(10, data(3)), [Passed]);
     assert_eq!(script.up(30, ack(4, &[]))[0], Passed);
-    assert_eq!(script.up(31, ack(4, &[(6, 7)])), [Passed], "no octet more than before");
-    // What did pass is the box's again, octet and all.
+    assert_eq!(script.up(31, ack(4, &[(6, 7)])), [Passed], "no byte more than before");
+    // What did pass is the box's again, byte and all.
     assert_eq!(script.up(40, ack(11, &[])), [Changed(nth(11) - 1, 100, 0)]);
 }
 
@@ -196,7 +196,7 @@ fn nothing_is_held_back_in_front_of_a_hole_that_only_the_sender_can_fill() {
 fn a_box_that_has_not_heard_the_mobile_host_keeps_nothing_from_it() {
     let mut script = Script::new(MTcp::new(config()));
     script.flight(0, 9..=10);
-    // The sender's timer: to a box that took 9 for the first octet missing it would be old.
+    // The sender's timer: to a box that took 9 for the first byte missing it would be old.
     assert_eq!(script.down(600, data(3)), [Passed]);
     // It arrived, and what went before it did not.
     assert_eq!(script.up(620, ack(4, &[])), [Passed, Again(nth(9)), Again(nth(10))]);

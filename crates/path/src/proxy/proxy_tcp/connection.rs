@@ -37,7 +37,7 @@ pub(super) struct Connection {
     reserve: Reserve,
     /// The largest segment seen.
     largest: u32,
-    /// Octets that one acknowledgment acknowledges, smoothed.
+    /// Bytes that one acknowledgment acknowledges, smoothed.
     per_ack: u32,
     /// The link is thought to be busy with repetitions until then.
     paced_until: Time,
@@ -364,13 +364,13 @@ impl Connection {
     }
 
     /// A sender that cannot tell from timestamps that its fast retransmit was not needed must not
-    /// be led to one by a loss that is being repaired here.
+    /// be led to one by a loss that is being recovered here.
     fn hides_duplicates(&self) -> bool {
         let (Some(oldest), Some(una)) = (self.cache.iter().next(), self.seen.una()) else {
             return false;
         };
         // A box that began in the middle of a connection may lack what the mobile waits for: then
-        // only the sender can repair it, and has to hear of it.
+        // only the sender can recover it, and has to hear of it.
         let repaired = oldest.mark != Mark::Left && oldest.segment().seq.at_or_before(una);
         let signals = self.repair.signals(una);
         let aside = self.spells.stance() == Stance::Aside;

@@ -3,9 +3,9 @@
 //!
 //! The paper's Test Packet is the oldest data. Here most are questions without data
 //! (`copies.rs`), for two reasons. An answer to a question that acknowledges nothing more says
-//! that nothing sent before it has arrived, since the hop is a queue: all of it can be sent again at
+//! that nothing sent before it has arrived, since the hop is a queue: all of it can be retransmitted at
 //! once. After a Test Packet it is not known whether the data or its repetition was acknowledged.
-//! And where an outage holds packets instead of losing them, forty octets each are cheap to carry
+//! And where an outage holds packets instead of losing them, forty bytes each are cheap to carry
 //! afterwards. Every fourth probe is data all the same, should the mobile host not answer questions.
 
 use ackord_units::{Seq, Span, Time};

@@ -9,7 +9,7 @@
 //! | `detect.rs` | the wireless round trip, and the silence that counts as fading |
 //! | `hold.rs` | while the mobile host is silent: probes, and what an answer says |
 //! | `repair.rs` | which segments were lost while the link works |
-//! | `stance.rs` | whether a connection is better off without repairs |
+//! | `stance.rs` | whether a connection is better off without recoveries |
 //! | `rate.rs` | how fast the link delivers: the pace of repetitions |
 //! | `reserve.rs` | acknowledgments held back, in the path only |
 //! | `copies.rs` | packets for the mobile host: data again, probes |

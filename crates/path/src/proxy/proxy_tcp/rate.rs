@@ -8,15 +8,15 @@ use ackord_units::{Bytes, Span, Time};
 /// Delivery per second, as acknowledgments tell.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeliveryRate {
-    /// Octets acknowledged in the interval that began at `since`.
+    /// Bytes acknowledged in the interval that began at `since`.
     bytes: u64,
     since: Option<Time>,
-    /// Of the last whole intervals, in octets per second.
+    /// Of the last whole intervals, in bytes per second.
     last: [u64; INTERVALS],
     next: usize,
 }
 
-/// Whole intervals that are remembered: enough for one without a repair in it.
+/// Whole intervals that are remembered: enough for one without a recovery in it.
 const INTERVALS: usize = 8;
 
 /// An interval is a round trip, but not shorter: single acknowledgments would be rates by
@@ -24,7 +24,7 @@ const INTERVALS: usize = 8;
 const SHORTEST: Span = Span::from_millis(20);
 
 impl DeliveryRate {
-    /// So many octets more are acknowledged.
+    /// So many bytes more are acknowledged.
     pub(super) fn on_acknowledged(&mut self, now: Time, octets: u32, round_trip: Span) {
         let since = *self.since.get_or_insert(now);
         let span = now.saturating_since(since);
@@ -74,7 +74,7 @@ mod tests {
     fn the_rate_is_that_of_the_best_of_the_last_round_trips() {
         let mut rate = DeliveryRate::default();
         assert_eq!(rate.time_for(Bytes(1_000)), None);
-        // 1000 octets every 4 ms: 250 kB/s. Then a pause, and the same again.
+        // 1000 bytes every 4 ms: 250 kB/s. Then a pause, and the same again.
         for step in 0..25 {
             rate.on_acknowledged(at(step * 4), 1_000, Span::from_millis(40));
         }

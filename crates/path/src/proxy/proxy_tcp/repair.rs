@@ -14,11 +14,11 @@
 //! every second segment. [`CROWD`] losses among [`CROWD_SEGMENTS`] segments are therefore taken for
 //! an overflow; of a sender whose holes can only be filled one by one, [`FULL`] in one window while
 //! the queue is as long as it gets. A sender that goes by duplicates is then let see them once, until all that was sent by
-//! then is acknowledged, while the box goes on repairing; one that would undo its answer to a
-//! repaired loss (by SACK or timestamps) is left to repair for itself. The first loss of a connection
+//! then is acknowledged, while the box goes on recovering; one that would undo its answer to a
+//! recovered loss (by SACK or timestamps) is left to recover for itself. The first loss of a connection
 //! is shown likewise: a sender that has seen none is in slow start, and would never leave it.
 //!
-//! Where repairs would not lead on, the whole flight is the sender's (`stance.rs`): at a crowd in which
+//! Where recoveries would not lead on, the whole flight is the sender's (`stance.rs`): at a crowd in which
 //! every second segment is lost ([`PACKED_SEGMENTS`]), and after [`HOLE_BY_HOLE`] holes of one flight
 //! that met a full queue, where they can only be filled one by one. (Not of a sender with timestamps
 //! and no SACK: it takes its answer back at the first repetition that arrives, and then waits.)
@@ -36,7 +36,7 @@
 //!   in a row; a queue that overflows does it all the time.
 //!
 //! Not told apart at once: a queue that overflows by a segment now and then, and a lossy link. Such
-//! losses are repaired like others, until they crowd, or `stance.rs` has seen enough of them.
+//! losses are recovered like others, until they crowd, or `stance.rs` has seen enough of them.
 
 use super::super::{Cached, Mark, Repeater, SegmentCache};
 use super::detect::WirelessTrip;
@@ -111,7 +111,7 @@ pub(super) enum Answered {
     Unclear,
 }
 
-/// The state of repair of one connection.
+/// The state of recovery of one connection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Repair {
     /// The last sent of what has arrived.
@@ -140,7 +140,7 @@ pub(super) struct Circumstances {
     pub(super) sack: Sack,
     /// The wireless queue holds more than twice the path's round trip.
     pub(super) congested: bool,
-    /// Whether the sender can tell that its answer to a repaired loss was not needed.
+    /// Whether the sender can tell that its answer to a recovered loss was not needed.
     pub(super) undoes: Undoes,
     /// The largest segment so far.
     pub(super) largest: u32,
@@ -341,7 +341,7 @@ enum Crowd {
     AtFullQueue,
 }
 
-/// Adds a loss; answers whether the latest `many` lie within so many octets.
+/// Adds a loss; answers whether the latest `many` lie within so many bytes.
 fn are_close(losses: &mut VecDeque<Seq>, newest: Seq, many: usize, within: u32) -> bool {
     if losses.len() == many {
         losses.pop_front();

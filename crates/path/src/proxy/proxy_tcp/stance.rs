@@ -1,4 +1,4 @@
-//! Whether the losses of a connection are its own queue's, so that it is better off without repairs.
+//! Whether the losses of a connection are its own queue's, so that it is better off without recoveries.
 //!
 //! Losses come in spells: a spell begins with a lost segment and lasts until everything that was under
 //! way then is acknowledged. The box stands aside for a spell, that is, it goes on watching, repeats
@@ -14,11 +14,11 @@
 //!   sum over [`SPELLS`] spells has a gamma distribution; beyond [`KNOWN_AT`], where it is once in a
 //!   thousand times by chance, the queue is known to overflow, and below [`FORGOTTEN_AT`], where it is
 //!   half the times, no longer. A spell looks like it if its own share is small ([`LONGEST`]).
-//! - **Repairs do not lead on**: [`super::repair`] finds that losses crowd as errors do not, or goes from
+//! - **Recoveries do not lead on**: [`super::repair`] finds that losses crowd as errors do not, or goes from
 //!   hole to hole of a flight that met a full queue, a round trip each ([`Spells::leave`]).
 //!
 //! The first needs a sender that does not speak SACK: one that does gets every hole filled at once, and
-//! loses little by repairs where a queue overflows; measured, it loses more without them.
+//! loses little by recoveries where a queue overflows; measured, it loses more without them.
 //!
 //! Not told apart: errors that come when the queue is long because others fill it; an overflow where
 //! the delay jumps about by more than the queue holds, but for crowds.
@@ -140,7 +140,7 @@ impl Spells {
         self.stance = match (weighed, self.newest_wait) {
             (Weighed::No, _) => Stance::Helps,
             (Weighed::Yes, Some(wait)) => self.weigh(now, wait),
-            // What came before this loss was repaired itself: it belongs to the last spell.
+            // What came before this loss was recovered itself: it belongs to the last spell.
             (Weighed::Yes, None) => self.stance,
         };
     }

@@ -78,7 +78,7 @@ enum Priority {
 }
 
 impl LocalKnobs {
-    /// How a box repairs that infers losses so.
+    /// How a box recovers that infers losses so.
     pub(in crate::proxy) fn repair(&self, inference: Inference) -> RepairConfig {
         RepairConfig {
             cache: self.cache,

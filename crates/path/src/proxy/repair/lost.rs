@@ -90,7 +90,7 @@ impl Repair {
         }
     }
 
-    /// An acknowledgment of nothing new: does it ask for something, and is that being repaired?
+    /// An acknowledgment of nothing new: does it ask for something, and is that being recovered?
     pub(super) fn on_asked(
         &mut self,
         now: Time,
@@ -149,7 +149,7 @@ impl Repair {
             self.expected -= 1;
             return Answer::Repaired;
         }
-        // More than expected: what was sent again is lost again. Balakrishnan et al. leave that to
+        // More than expected: what was retransmitted is lost again. Balakrishnan et al. leave that to
         // the timer.
         let once_only = self.config.inference == Inference::Duplicates;
         if resent >= tries || (resent > 0 && once_only) {
@@ -165,7 +165,7 @@ impl Repair {
         Answer::Repaired
     }
 
-    /// Sends again everything that is lost, as far as it may at once.
+    /// Retransmits everything that is lost, as far as it may at once.
     pub(super) fn repair(&mut self, now: Time, segment: &Segment, out: &mut Outbox) {
         let Some(first) = self.cache.first() else { return };
         let first_lost = self.is_overtaken(first);
@@ -202,7 +202,7 @@ impl Repair {
         self.cache.first().filter(|first| first.segment().seq.at_or_before(una))
     }
 
-    /// Whether a segment has been sent again as often as it may, and is lost once more.
+    /// Whether a segment has been retransmitted as often as it may, and is lost once more.
     pub(super) fn is_given_up(&self, cached: &Cached) -> bool {
         cached.resent >= self.config.tries && self.is_overtaken(cached)
     }

@@ -1,11 +1,11 @@
-//! Repair over one hop: what a box at a wireless link knows of one connection's data towards the
+//! Recovery over one hop: what a box at a wireless link knows of one connection's data towards the
 //! mobile host, what it takes for lost there, and when it sends it again.
 //!
 //! ```text
 //! data ──► on_data: cached ──► the mobile
 //!                                  │
 //! sender ◄── on_ack: News, Repaired, Unrepaired .. ◄── acknowledgment
-//!                └► lost? ─► sent again
+//!                └► lost? ─► retransmitted
 //! ```
 //!
 //! | file | what |
@@ -22,7 +22,7 @@
 //!
 //! The scripts of its tests are those of the boxes.
 //!
-//! Not modelled: repair of what the mobile host sends; a FIN without data is not cached.
+//! Not modelled: recovery of what the mobile host sends; a FIN without data is not cached.
 
 mod knobs;
 mod lost;
@@ -38,7 +38,7 @@ use lost::Delivered;
 pub(super) use knobs::LocalKnobs;
 pub use round_trip::WirelessRoundTrip;
 
-/// How a box repairs.
+/// How a box recovers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RepairConfig {
     /// Data kept of one connection.
@@ -51,11 +51,11 @@ pub struct RepairConfig {
     pub timer_max: Span,
     /// After the local timer has sent a segment again in vain: from one try to the next.
     pub persist: Span,
-    /// How often a segment is sent again because acknowledgments ask for it.
+    /// How often a segment is retransmitted because acknowledgments ask for it.
     pub tries: u32,
     /// What counts as lost.
     pub inference: Inference,
-    /// How what acknowledgments ask for is sent again.
+    /// How what acknowledgments ask for is retransmitted.
     pub lane: Lane,
 }
 
@@ -86,7 +86,7 @@ pub enum Stored {
 pub enum Answer {
     /// It acknowledges more than was acknowledged before, or carries data or another window.
     News,
-    /// It asks for a segment that the box has sent again, and has not given up.
+    /// It asks for a segment that the box has retransmitted, and has not given up.
     Repaired,
     /// It asks for a segment that the sender has to send.
     Unrepaired,
@@ -105,7 +105,7 @@ pub struct Repair {
     round_trip: WirelessRoundTrip,
     /// Duplicate acknowledgments for the first missing segment.
     duplicates: u32,
-    /// How many more will come although it has been sent again.
+    /// How many more will come although it has been retransmitted.
     expected: u32,
     /// Duplicates that local retransmissions cause which were not needed, and until when they may
     /// come.
@@ -121,9 +121,9 @@ pub struct Repair {
     reported_up_to: Option<Seq>,
     /// Segments are lost that were too many to send at once.
     backlog: Backlog,
-    /// The sender has itself sent again what lies below.
+    /// The sender has itself retransmitted what lies below.
     by_sender_up_to: Option<Seq>,
-    /// What the mobile last acknowledged anew, the sender had sent again.
+    /// What the mobile last acknowledged anew, the sender had retransmitted.
     answers_sender: bool,
     /// When the mobile last acknowledged something new.
     progress_at: Time,
@@ -146,7 +146,7 @@ const LARGEST_WINDOW: u32 = 1 << 30;
 
 impl Kept for Repair {
     fn deadline(&self) -> Option<Time> {
-        // Where the first missing segment is not cached, it is the sender's to repair.
+        // Where the first missing segment is not cached, it is the sender's to recover.
         let first = self.first_missing(self.seen.una()?)?;
         Some(if first.resent == 0 {
             first.sent_at.max(self.progress_at) + self.timeout()
@@ -200,7 +200,7 @@ impl Repair {
         self.echoes
     }
 
-    /// Whether the newest progress of the mobile host came while the sender was repairing itself.
+    /// Whether the newest progress of the mobile host came while the sender was recovering itself.
     pub fn answers_sender(&self) -> bool {
         self.answers_sender
     }
@@ -243,12 +243,12 @@ impl Repair {
     }
 
     /// A packet that went on towards the mobile host found no room in the queue of the link:
-    /// congestion, which is the sender's to repair. Answers how much is not kept any longer.
+    /// congestion, which is the sender's to recover. Answers how much is not kept any longer.
     pub fn on_refused(&mut self, packet: &Packet) -> Bytes {
         packet.tcp.as_ref().map_or(Bytes::ZERO, |segment| self.cache.remove(segment.seq))
     }
 
-    /// Something comes from the mobile host. Sends again what it shows to be lost.
+    /// Something comes from the mobile host. Retransmits what it shows to be lost.
     pub fn on_ack(&mut self, now: Time, packet: &Packet, out: &mut Outbox) -> Answer {
         let Some(segment) = packet.tcp else { return Answer::Other };
         let acknowledges =
@@ -285,7 +285,7 @@ impl Repair {
         // What was expected has not come in time: counting begins anew.
         (self.duplicates, self.expected, self.echoes) = (0, 0, 0);
         let first = self.cache.first_mut()?;
-        // Once more after it was sent again in vain is to find out whether anybody listens.
+        // Once more after it was retransmitted in vain is to find out whether anybody listens.
         let what = match first.resent {
             0 => ProxySending::Retransmission,
             _ => ProxySending::Probe,
@@ -302,7 +302,7 @@ impl Repair {
         self.first_missing(self.seen.una()?)
     }
 
-    /// Whether the first missing segment is the box's to repair, so that the sender need not know
+    /// Whether the first missing segment is the box's to recover, so that the sender need not know
     /// what has arrived above it.
     pub fn repairs_first_missing(&self) -> bool {
         let Some(una) = self.seen.una() else { return false };
@@ -324,7 +324,7 @@ enum Asks {
     ByBlocksOnly,
 }
 
-/// A cached packet, to be sent again.
+/// A cached packet, to be retransmitted.
 fn again(packet: &Packet) -> Packet {
     // RFC 3168 §6.1.5: retransmitted data is not ECN-capable. A mark it has already stays, because
     // the original that carried it is lost.

@@ -16,7 +16,7 @@
 //! Not modelled: data from a mobile sender (Balakrishnan et al. ask for negative acknowledgments
 //! there, which a mobile host would have to understand); handing the cache over to another base
 //! station. A link's queue that refuses a packet
-//! tells the box in the path, which then leaves the repair to the sender; of a queue that drops packets later
+//! tells the box in the path, which then leaves the recovery to the sender; of a queue that drops packets later
 //! (CoDel) it learns nothing and takes them for lost in the air.
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ pub struct SnoopKnobs {
         source = "Balakrishnan et al. 1995 §3; `auto` by measurement of a Linux sender"
     )]
     suppress: Suppress,
-    /// In the path it takes SACK blocks out of acknowledgments of new data while it repairs the first
+    /// In the path it takes SACK blocks out of acknowledgments of new data while it recovers the first
     /// loss they report, and leaves to the sender what the link's queue refuses; `beside`, as a
     /// gateway stands, it can do neither
     #[knob(default = "in-path", source = "this project")]
@@ -89,7 +89,7 @@ pub struct SnoopConfig {
     pub stands: Stands,
 }
 
-/// What becomes of acknowledgments that tell the sender of a loss the box has repaired.
+/// What becomes of acknowledgments that tell the sender of a loss the box has recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Suppress {
     /// They end here.
@@ -106,7 +106,7 @@ pub enum Suppress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Stands {
     /// In the path, before the link's queue: it takes the SACK blocks out of acknowledgments of new data while it
-    /// repairs the first loss that they report, and leaves to the sender what the queue refuses.
+    /// recovers the first loss that they report, and leaves to the sender what the queue refuses.
     InPath,
     /// Beside the path: it can have packets removed, but none changed, and takes what a queue refuses for lost in the
     /// air.
@@ -159,7 +159,7 @@ impl Snoop {
         self.stats.set_cached(Bytes(self.stats.cached.get() + after.get() - before.get()));
         self.flows.settle(packet.flow);
         match (stored, acknowledgment) {
-            // The acknowledgment was lost, or is under way. A single octet may be a probe, of the
+            // The acknowledgment was lost, or is under way. A single byte may be a probe, of the
             // window (RFC 9293 §3.8.6.1) or of the mobile host itself (keep-alive, §3.8.4), and
             // that is not for a box to answer.
             (Stored::HadAlready, Some(acknowledgment)) if segment.payload_len > 1 => {
@@ -212,8 +212,8 @@ impl Snoop {
         verdict
     }
 
-    /// What becomes of an acknowledgment. `hidden`: whether the box repairs the first missing
-    /// segment, where losses that it repairs are hidden at all.
+    /// What becomes of an acknowledgment. `hidden`: whether the box recovers the first missing
+    /// segment, where losses that it recovers are hidden at all.
     fn verdict(
         &self,
         packet: &Packet,
@@ -228,7 +228,7 @@ impl Snoop {
         let rewrites = self.config.stands == Stands::InPath;
         match answer {
             Answer::Old | Answer::Repaired if pure => Verdict::Absorb,
-            // From the blocks a sender would take for lost what is being repaired here.
+            // From the blocks a sender would take for lost what is being recovered here.
             Answer::News if blocks && repairs && !is_paper && rewrites => {
                 Verdict::Rewrite(without_blocks(packet))
             }

@@ -31,11 +31,11 @@ pub(super) struct Half {
     pub(super) connection: Connection,
     peer: Peer,
     guise: Guise,
-    /// Octets of the peer's stream that it has been told have arrived.
+    /// Bytes of the peer's stream that it has been told have arrived.
     acknowledged: u64,
-    /// Octets of the other half's stream that were handed to this one.
+    /// Bytes of the other half's stream that were handed to this one.
     written: u64,
-    /// The end of the highest data sent, to tell what is sent again.
+    /// The end of the highest data sent, to tell what is retransmitted.
     sent_up_to: Option<Seq>,
 }
 
@@ -157,7 +157,7 @@ impl Half {
     }
 
     /// Takes on what `from` has received since, and lets that one's window open: at once, or as
-    /// this one's peer acknowledges. The FIN follows the last octet.
+    /// this one's peer acknowledges. The FIN follows the last byte.
     pub(super) fn relay_from(&mut self, from: &mut Half, limit: Option<Bytes>) {
         let received = from.connection.bytes_received();
         if received > self.written {
@@ -175,13 +175,13 @@ impl Half {
         }
     }
 
-    /// Octets that `from` has received and this one's peer has not acknowledged.
+    /// Bytes that `from` has received and this one's peer has not acknowledged.
     pub(super) fn held(&self, from: &Half) -> Bytes {
         let received = from.connection.bytes_received();
         Bytes(received.saturating_sub(self.connection.bytes_acked()))
     }
 
-    /// Octets whose sender has been told that they arrived, and that this one's peer has not
+    /// Bytes whose sender has been told that they arrived, and that this one's peer has not
     /// acknowledged: lost for ever if the box dies now.
     pub(super) fn acknowledged_early(&self, from: &Half) -> Bytes {
         Bytes(from.acknowledged.saturating_sub(self.connection.bytes_acked()))

@@ -26,8 +26,8 @@
 //!
 //! Not modelled: handing a connection over to another base station, and the calls by which the
 //! papers' mobile host asks for one to be split (here the box sees every SYN pass). Payload: the
-//! endpoints count octets and hold none, so packets of the box carry [`NO_PAYLOAD`]; a driver with
-//! real octets would have to keep those of absorbed packets by stream offset
+//! endpoints count bytes and hold none, so packets of the box carry [`NO_PAYLOAD`]; a driver with
+//! real bytes would have to keep those of absorbed packets by stream offset
 //! ([`PayloadPlace`](ackord_tcp::PayloadPlace)) until the other half has them
 //! acknowledged, and fill them into what that half sends
 //! ([`Connection::send_offset`](ackord_tcp::Connection::send_offset)). A SYN that repeats, with the

@@ -6,7 +6,7 @@
 //!
 //! | the paper's mobile | what stands in for it |
 //! | --- | --- |
-//! | tells which segments have arrived | SACK (RFC 2018), at most three or four blocks a time; from a mobile without SACK nothing can be learnt but the lowest hole, so that three duplicate acknowledgments and one repair a round trip (RFC 6582) take the timers' place, still within the fixed window |
+//! | tells which segments have arrived | SACK (RFC 2018), at most three or four blocks a time; from a mobile without SACK nothing can be learnt but the lowest hole, so that three duplicate acknowledgments and one recovery a round trip (RFC 6582) take the timers' place, still within the fixed window |
 //! | keeps what arrives out of order, up to the window | reassembly, within the window it advertises |
 //! | acknowledges each segment | the ACK policy it has: a delayed acknowledgment may outlast a lone segment's timer, which then is repeated in vain |
 //!
@@ -16,7 +16,7 @@
 //! so the hop is asked again at that pace however long it is silent (only repeats that prove to have
 //! been needless lengthen it). Once one timer has expired, the other
 //! holes below what was reported are repeated with that segment and not each at its own time: the
-//! endpoint's repair (RFC 6675 §4, rule 3) cannot be told otherwise. The window is one of sequence
+//! endpoint's recovery (RFC 6675 §4, rule 3) cannot be told otherwise. The window is one of sequence
 //! numbers: nothing beyond `window` segments above the oldest hole is sent.
 //!
 //! Not registered among the choices of an endpoint: a sender that never yields has no business on a

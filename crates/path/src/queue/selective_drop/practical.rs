@@ -13,7 +13,7 @@
 //! - **One signal, then patience.** The paper drops every packet above the threshold, which tears
 //!   several holes into one window and ends in a timeout. Here a connection over its threshold loses
 //!   one packet, then is spared for two of its own round trips: in the first its sender learns of the
-//!   loss, in the second it repairs it, and before that it would not come down again (RFC 5681 §3.2).
+//!   loss, in the second it recovers it, and before that it would not come down again (RFC 5681 §3.2).
 //! - **Who is paying back is left alone**: no signal to a connection that has fewer places in the queue
 //!   than its share of them. It is served less than its share as it is, and its debt falls.
 //! - **Room for fast retransmit**: no signal with fewer than three more of its packets queued, whose
@@ -176,7 +176,7 @@ impl PracticalDrop {
     }
 
     /// Learns from a packet that has arrived, whatever becomes of it. Says whether it repeats
-    /// octets that have passed before.
+    /// bytes that have passed before.
     fn learn(&mut self, now: Time, packet: &Packet) -> Repeats {
         self.flows.sweep(now);
         let Some(flow) = self.flows.seen(now, packet.flow) else { return Repeats::No };

@@ -1,4 +1,4 @@
-//! Round trips learnt from the packets that pass a router, without a time stamp of its own.
+//! Round trips learnt from the packets that pass a router, without a timestamp of its own.
 //!
 //! The router stands between two halves of a connection's round trip. The far half: data leaves this
 //! queue, and its acknowledgment comes back out of the opposite link. The near half: something with
@@ -7,7 +7,7 @@
 //! `2 tau + T_ack` of Chae and Choi 2004 Eq. 6 taken over the whole path.
 //!
 //! Sequence and acknowledgment numbers suffice, so it works without TCP timestamps. One packet at a
-//! time is awaited; one sent again while awaited tells nothing (Karn and Partridge 1987). Delayed
+//! time is awaited; one retransmitted while awaited tells nothing (Karn and Partridge 1987). Delayed
 //! acknowledgments and other queues only ever make a sample larger, so the least of the past 10 to
 //! 20 s counts.
 
@@ -68,7 +68,7 @@ impl Half {
         }
         self.awaited = match self.awaited {
             None => Some((segment.end_seq(), now)),
-            // Sent again: which of the two an acknowledgment answers cannot be told.
+            // Retransmitted: which of the two an acknowledgment answers cannot be told.
             Some((end, _)) if segment.seq.before(end) => None,
             waiting => waiting,
         };

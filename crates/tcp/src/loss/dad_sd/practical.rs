@@ -2,7 +2,7 @@
 //!
 //! Kept from the paper: the threshold follows the reordering observed, smoothed; a detection timer
 //! bounds how long a doubt may last; below the threshold arrivals let new segments out; a spurious
-//! repair is undone. Different, each for a reason:
+//! recovery is undone. Different, each for a reason:
 //!
 //! - The threshold is a mean plus deviations, and no less than the longest run seen since it was last
 //!   forgotten: half of all reordering is longer than its mean.

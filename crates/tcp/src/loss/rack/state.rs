@@ -185,7 +185,7 @@ impl RackState {
         }
     }
 
-    /// A repair that had ended turns out not to have been needed.
+    /// A recovery that had ended turns out not to have been needed.
     pub(crate) fn on_recovered_in_vain(&mut self) {
         self.widening.persist = (self.widening.persist + 1).min(PERSIST_RECOVERIES);
     }

@@ -43,7 +43,7 @@ pub(super) const LINUX: Profile = Profile {
         set("nagle", "minshall", "Minshall's variant, Linux since 2.2"),
         set("initial_window", "10", "RFC 6928; Linux since 2.6.39"),
         set("initial_window_bound", "none", "TCP_INIT_CWND = 10 segments of any size; measured"),
-        set("mss", "1460 B", "the SYN over an MTU of 1500 octets"),
+        set("mss", "1460 B", "the SYN over an MTU of 1500 bytes"),
         set(
             "receive_buffer",
             "4 MiB",
@@ -53,7 +53,7 @@ pub(super) const LINUX: Profile = Profile {
         set(
             "receive_buffer_initial",
             "83000 B",
-            "what 131072 octets (tcp_rmem[1]) hold of full segments; measured, see \
+            "what 131072 bytes (tcp_rmem[1]) hold of full segments; measured, see \
              docs/linux-receiver.md",
         ),
         set("send_buffer_tuning", "on", "tcp_sndbuf_expand, as SO_SNDBUF was not set"),

@@ -32,7 +32,7 @@ pub(super) const RFC: Profile = Profile {
         set(
             "initial_window_bound",
             "none",
-            "RFC 6928 §2, whose 14600 octets ten segments of 1460 are",
+            "RFC 6928 §2, whose 14600 bytes ten segments of 1460 are",
         ),
         set("syn_losses_tolerated", "0", "RFC 5681 §3.1"),
         set("receive_buffer", "4 MiB", "RFC 9293 §3.8.6 leaves it to the host"),

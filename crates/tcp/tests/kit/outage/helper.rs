@@ -24,9 +24,9 @@ pub enum Help {
     /// Acknowledgments held back are let out one by one with window 0 during the outage.
     Reserve,
     ReserveReplay,
-    /// Losses are repaired locally, and the sender does not hear of them.
+    /// Losses are recovered locally, and the sender does not hear of them.
     LocalSuppress,
-    /// Losses are repaired locally, and nothing is removed.
+    /// Losses are recovered locally, and nothing is removed.
     Local,
 }
 

@@ -6,11 +6,11 @@ use ackord_units::Time;
 /// How often each happened.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Repairs begun (TCPSackRecovery).
+    /// Recoveries begun (TCPSackRecovery).
     pub recoveries: u32,
     /// Timeouts (TCPTimeouts).
     pub timeouts: u32,
-    /// Repairs undone, by timestamps (TCPFullUndo, TCPPartialUndo) and by DSACK (TCPDSACKUndo).
+    /// Recoveries undone, by timestamps (TCPFullUndo, TCPPartialUndo) and by DSACK (TCPDSACKUndo).
     pub undone_by_timestamps: u32,
     pub undone_by_dsack: u32,
     /// Our retransmissions that the receiver reports twice (TCPDSACKRecvSegs).

@@ -43,7 +43,7 @@ pub struct EndState {
     pub srtt_ms: Option<f64>,
     /// Retransmission timeout, milliseconds.
     pub rto_ms: Option<f64>,
-    /// What it repairs: `fast` or `timeout`; nothing when it does not.
+    /// What it recovers: `fast` or `timeout`; nothing when it does not.
     pub recovery: Option<&'static str>,
     /// Segments that it has taken for lost so far.
     pub lost_segments: u64,

@@ -47,7 +47,7 @@ fn segments(parting: &Parting) -> Table {
         Column::words("sent by"),
         Column::numbers("at", "s"),
         Column::words("flags"),
-        Column::numbers("first octet", ""),
+        Column::numbers("first byte", ""),
         Column::numbers("length", "B"),
         Column::numbers("acknowledges", ""),
         Column::words("SACK"),

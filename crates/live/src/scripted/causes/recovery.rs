@@ -1,4 +1,4 @@
-//! What is lost, and how it is repaired.
+//! What is lost, and how it is recovered.
 
 use super::Cause;
 
@@ -49,7 +49,7 @@ pub(super) const FIRST_ACKNOWLEDGMENT: Cause = Cause {
 };
 
 pub(super) const WITHOUT_SACK: Cause = Cause {
-    title: "Without SACK a repair goes on until more than what was lost is acknowledged",
+    title: "Without SACK a recovery goes on until more than what was lost is acknowledged",
     how: "After a timeout, that of a SYN among them, a connection without SACK stays in the state Loss \
           until something above what was outstanding is acknowledged \
           (`tcp_is_non_sack_preventing_reopen`), with a retransmitted SYN until anything after it is. \
@@ -75,7 +75,7 @@ pub(super) const WITHOUT_SACK: Cause = Cause {
 };
 
 pub(super) const COLLAPSE: Cause = Cause {
-    title: "Small segments are sent again as one",
+    title: "Small segments are retransmitted as one",
     how: "`tcp_retrans_try_collapse` joins neighbours up to a full segment.",
     scripts: &[
         "known_problems/same_octets_again",
@@ -86,20 +86,20 @@ pub(super) const COLLAPSE: Cause = Cause {
 pub(super) const ROOM_FOR_BLOCKS: Cause = Cause {
     title: "A retransmission leaves room for SACK blocks",
     how: "`tcp_current_mss` is what the options of the moment leave of a segment, blocks among them, and \
-          `tcp_send_loss_probe` and `__tcp_retransmit_skb` cut what they send again to it.",
+          `tcp_send_loss_probe` and `__tcp_retransmit_skb` cut what they retransmit to it.",
     scripts: &["buffers/blocks_leave_beside_a_full_retransmission"],
 };
 
 pub(super) const RENEGING: Cause = Cause {
     title: "A peer that takes back what it has reported is noticed at once",
-    how: "Where the first segment that is outstanding has been reported, it is sent again after half a \
+    how: "Where the first segment that is outstanding has been reported, it is retransmitted after half a \
           round trip, or 10 ms (`tcp_check_sack_reneging`).",
     scripts: &["sack/receiver_that_reneges"],
 };
 
 pub(super) const FRTO_AT_ONCE: Cause = Cause {
     title: "A timeout is undone by the first acknowledgment of anything that was sent once",
-    how: "F-RTO with SACK: `tcp_process_loss` looks for data that was never sent again and is \
+    how: "F-RTO with SACK: `tcp_process_loss` looks for data that was never retransmitted and is \
           acknowledged now (`FLAG_ORIG_SACK_ACKED`, step 3 b of RFC 5682 §3.1) in the first \
           acknowledgment already, where RFC 5682 has it sent new data first.",
     scripts: &[
@@ -121,7 +121,7 @@ pub(super) const FRTO_NEW_DATA: Cause = Cause {
 pub(super) const DUPTHRESH: Cause = Cause {
     title: "DupThresh counts segments, however small",
     how: "`tcp_rack_reo_wnd` waits no longer once `sacked_out` packets are DupThresh. The simulator's \
-          RACK counts octets in full segments.",
+          RACK counts bytes in full segments.",
     scripts: &[
         "fast_retransmit/small_segments_count_as_segments",
         "sack/cumulative_and_report_at_once",
@@ -147,7 +147,7 @@ pub(super) const PROBE_WITHOUT_SAMPLE: Cause = Cause {
 };
 
 pub(super) const PROBE_ASKED_LATE: Cause = Cause {
-    title: "Whether a tail may be probed is asked when the probe's timer strikes",
+    title: "Whether a tail may be probed is asked when the probe's timer expires",
     how: "`tcp_schedule_loss_probe` arms it in place of the retransmission timer while an earlier probe \
           is outstanding, too. `tcp_send_loss_probe` then finds that one and arms the retransmission \
           timer with a tick at least (`tcp_rearm_rto`), which strikes two ticks later.",
