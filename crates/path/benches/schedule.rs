@@ -6,8 +6,7 @@
 #![allow(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
 use ackord_path::Schedule;
-use ackord_units::RandomStream;
-use ackord_units::{Span, Time};
+use ackord_units::{RandomStream, Span, Time};
 use std::hint::black_box;
 use std::time::Instant;
 

@@ -7,8 +7,7 @@
 //! Not modelled: hosts that are busy, so that one packet's time adds to the next one's. Who could
 //! notice: studies of slow hosts; here a host holds packets up, but never limits their rate.
 
-use ackord_units::RandomStream;
-use ackord_units::{Span, Time};
+use ackord_units::{RandomStream, Span, Time};
 use ackord_wire::Packet;
 use std::collections::VecDeque;
 

@@ -6,8 +6,7 @@ use ackord_path::{
     CaughtBy, Changes, Corruption, Duplication, ErrorRate, GilbertConfig, Graph, LinkConfig,
     LossModel, Outage, OutageEffect, Pace, RateSteps, RateStepsConfig, Windows,
 };
-use ackord_units::RandomStream;
-use ackord_units::{Rate, Ratio, Span, Time};
+use ackord_units::{RandomStream, Rate, Ratio, Span, Time};
 use ackord_wire::NodeId;
 
 fn ratio(value: f64) -> Ratio {

@@ -5,8 +5,7 @@
 use crate::common::{at_us, deliver_until, link, one_link, packet};
 use ackord_events::{DropReason, NoSink};
 use ackord_path::{Changes, GilbertConfig, LinkConfig, LossModel};
-use ackord_units::RandomStream;
-use ackord_units::{Rate, Ratio, Span};
+use ackord_units::{RandomStream, Rate, Ratio, Span};
 
 fn ratio(value: f64) -> Ratio {
     Ratio::new(value).expect("a share")

@@ -11,8 +11,7 @@ use ackord_path::{
     Shaper, Sojourn, SojournShape, Threshold, TokenBucket, Trace, TripSource, Weights, WifiConfig,
     Windows,
 };
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Rate, Ratio, Span, Time};
+use ackord_units::{Bytes, RandomStream, Rate, Ratio, Span, Time};
 use ackord_wire::{NodeId, Packet};
 use proptest::prelude::*;
 use std::sync::Arc;

@@ -5,8 +5,7 @@ use ackord_events::{LinkId, NoSink};
 use ackord_path::{
     DelayDistribution, DelayShape, Graph, Jitter, JitterConfig, LinkConfig, PacketOrder, Redraw,
 };
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Rate, Ratio, Span, Time};
+use ackord_units::{Bytes, RandomStream, Rate, Ratio, Span, Time};
 
 const INTERVAL: Span = Span::from_millis(50);
 const LENGTH: u32 = 1_500;

@@ -3,8 +3,7 @@
 use crate::common::{at_us, deliver_all, deliver_until, drop_tail, link, one_link, packet};
 use ackord_events::{DropReason, Event, NoSink, Recorder, Sink, TapPoint};
 use ackord_path::{DropTail, ErrorRate, Limit, LinkConfig, LossModel, Queue, Tap};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Rate, Ratio, Span, Time};
+use ackord_units::{Bytes, RandomStream, Rate, Ratio, Span, Time};
 
 #[test]
 fn a_lone_packet_takes_its_serialization_and_the_delay() {

@@ -7,8 +7,7 @@ use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{
     GraphError, LinkConfig, MediumConfig, Outage, OutageEffect, Sojourn, SojournShape, Windows,
 };
-use ackord_units::RandomStream;
-use ackord_units::{Rate, Span, Time};
+use ackord_units::{RandomStream, Rate, Span, Time};
 use ackord_wire::{NodeId, Packet};
 
 fn listed(windows_us: &[(u64, u64)], effect: OutageEffect) -> Outage {

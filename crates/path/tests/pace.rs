@@ -6,8 +6,7 @@ use ackord_events::{DropReason, NoSink};
 use ackord_path::{
     Cellular, CellularConfig, Graph, LinkConfig, Opportunities, Pace, Request, Trace,
 };
-use ackord_units::RandomStream;
-use ackord_units::{Rate, Ratio, Span, Time};
+use ackord_units::{RandomStream, Rate, Ratio, Span, Time};
 use proptest::prelude::*;
 use std::sync::Arc;
 

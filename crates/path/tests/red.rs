@@ -4,8 +4,7 @@
 use crate::common::yard::Yard;
 use ackord_events::DropReason;
 use ackord_path::{CountIn, Limit, Queue, QueueDiscipline, Red, RedConfig, Spacing};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Rate, Span};
+use ackord_units::{Bytes, RandomStream, Rate, Span};
 use ackord_wire::Ecn;
 use std::any::Any;
 

@@ -8,8 +8,7 @@ use ackord_events::{Event, LinkId, NoSink, ProxyId, Sink, TapPoint};
 use ackord_path::proxy::{Heading, InPath, MiddleBox, Outbox, Verdict};
 use ackord_path::registry::{ProxyChoice, QueueChoice};
 use ackord_path::{Graph, Lifetime, Proxy, ProxyConfig, ProxyStats, Queue, Role, Tap};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Choice, KnobValue, Rate, Time};
+use ackord_units::{Bytes, Choice, KnobValue, RandomStream, Rate, Time};
 use ackord_wire::{NodeId, Packet};
 use std::sync::{Arc, Mutex};
 

@@ -5,8 +5,7 @@ use ackord_events::{DropReason, LinkId, NoSink};
 use ackord_path::{
     Aggregation, Background, Graph, LinkConfig, MediumConfig, MediumId, OnOff, WifiConfig,
 };
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Rate, Ratio, Span, Time};
+use ackord_units::{Bytes, RandomStream, Rate, Ratio, Span, Time};
 use ackord_wire::NodeId;
 
 const MEDIUM: MediumId = MediumId(0);

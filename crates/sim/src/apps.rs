@@ -4,8 +4,7 @@ use ackord_events::{EndpointId, Event, Sink, TcpState};
 use ackord_scenario::Flow;
 use ackord_tcp::Connection;
 use ackord_traffic::{Socket, Step, Workload, Workloads};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Time};
+use ackord_units::{Bytes, RandomStream, Time};
 
 /// The applications of a flow, with the random streams of `seed`.
 pub fn workloads_for(seed: u64, flow: &Flow) -> Workloads {

@@ -4,8 +4,7 @@ use crate::FOREIGN;
 use crate::endpoints::start_time;
 use ackord_scenario::Flow;
 use ackord_traffic::{DATAGRAM_HEADERS, Datagrams};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, RandomStream, Span, Time};
 use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Side};
 
 /// The sending end of a datagram flow.

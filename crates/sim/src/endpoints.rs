@@ -1,8 +1,7 @@
 //! The endpoints of a scenario's flows.
 
 use ackord_scenario::{Flow, Start};
-use ackord_units::RandomStream;
-use ackord_units::{Seq, Span, Time};
+use ackord_units::{RandomStream, Seq, Span, Time};
 use ackord_wire::Side;
 
 /// The initial sequence number of one end of a flow.

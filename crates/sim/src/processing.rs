@@ -2,8 +2,7 @@
 
 use ackord_path::{Processing, Schedule};
 use ackord_scenario::Scenario;
-use ackord_units::RandomStream;
-use ackord_units::Time;
+use ackord_units::{RandomStream, Time};
 use ackord_wire::{NodeId, Packet};
 
 /// What the hosts hold, by node.

@@ -7,8 +7,7 @@ use ackord_path::{
     Graph, GraphError, Lifetime, LinkConfig, MediumId, Opportunities, Pace, ProxyConfig, Role, Tap,
 };
 use ackord_scenario::{Link, NodeKind, Proxy, Scenario, Way};
-use ackord_units::RandomStream;
-use ackord_units::{Contradiction, Span, Time};
+use ackord_units::{Contradiction, RandomStream, Span, Time};
 use ackord_wire::FlowId;
 use std::sync::Arc;
 

@@ -3,8 +3,7 @@
 use crate::Step;
 use crate::knobs::{LEAST, SET_BY_SCENARIO};
 use crate::{Workload, WorkloadKnobs, Workloads};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Knobs};
+use ackord_units::{Bytes, Knobs, RandomStream};
 
 /// Writes whatever the send buffer takes, for ever or up to a size.
 #[derive(Clone, Copy, Debug)]

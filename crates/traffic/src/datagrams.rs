@@ -9,8 +9,7 @@
 use crate::Draw;
 use crate::knobs::{OFF, ON, ON_DISTRIBUTION, RATE, SET_BY_SCENARIO, pause};
 use crate::{Distribution, Transport, Workload, WorkloadKnobs, Workloads};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Knob, KnobKind, Knobs, Rate, Span, Time};
+use ackord_units::{Bytes, Knob, KnobKind, Knobs, RandomStream, Rate, Span, Time};
 
 /// Bytes of IPv4 and UDP header in front of the payload.
 pub const DATAGRAM_HEADERS: Bytes = Bytes(28);

@@ -3,8 +3,7 @@
 //! Draws are worked out in floating point, with [`portable`] functions, and rounded to whole bytes
 //! or nanoseconds at one place: a seed draws the same on every machine.
 
-use ackord_units::RandomStream;
-use ackord_units::{Keyword, portable};
+use ackord_units::{Keyword, RandomStream, portable};
 
 /// How draws are spread about their mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]

@@ -2,8 +2,7 @@
 
 use crate::transfers::Lengths;
 use crate::{Distribution, Draw};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Knob, KnobKind, Knobs, Rate, Span};
+use ackord_units::{Bytes, Knob, KnobKind, Knobs, RandomStream, Rate, Span};
 
 pub(crate) const SET_BY_SCENARIO: &str = "set by the scenario";
 

@@ -90,8 +90,7 @@ pub use telnet::{Echoer, Keys, Typist};
 pub use transfers::{Gathering, Transfers};
 pub use web::Browser;
 
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Time, mechanisms};
+use ackord_units::{Bytes, RandomStream, Time, mechanisms};
 use ackord_wire::Side;
 use std::fmt::Debug;
 

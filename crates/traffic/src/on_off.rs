@@ -8,8 +8,7 @@ use crate::knobs::{LEAST, MOST, OFF, ON, ON_DISTRIBUTION, RATE, SET_BY_SCENARIO,
 use crate::transfers::{Gathering, Script};
 use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Knobs, Rate, Span, Time};
+use ackord_units::{Bytes, Knobs, RandomStream, Rate, Span, Time};
 
 /// The end that sends bursts.
 #[derive(Clone, Debug)]

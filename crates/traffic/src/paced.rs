@@ -3,8 +3,7 @@
 use crate::Step;
 use crate::knobs::{LEAST, MOST, SET_BY_SCENARIO};
 use crate::{Application, Socket, Workload, WorkloadKnobs, Workloads};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Knobs, Span, Time};
+use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};
 
 /// Writes messages of one length at regular intervals, the first at once. What the send buffer
 /// cannot take when it is due is written as soon as it can.

@@ -10,8 +10,7 @@
 use crate::knobs::{COUNT, LEAST, MOST, SET_BY_SCENARIO, pause};
 use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step, Transfer};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Knob, KnobKind, Knobs, Span, Time};
+use ackord_units::{Bytes, Knob, KnobKind, Knobs, RandomStream, Span, Time};
 
 /// Lengths of a keystroke and of its echo, which both ends have to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 use crate::knobs::{COUNT, GapKnobs, LEAST, MOST, SET_BY_SCENARIO, SIZE_DISTRIBUTION, lengths};
 use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step, Transfer};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Knobs, Span, Time};
+use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};
 
 /// The lengths of transfers, in order.
 #[derive(Clone, Debug)]

@@ -17,8 +17,7 @@ use crate::transfers::Lengths;
 use crate::transfers::Script;
 use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step, Transfer};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Knobs, Span, Time};
+use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};
 use ackord_wire::Side;
 
 /// The pages a user looks at, in order.

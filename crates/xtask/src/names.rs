@@ -122,7 +122,8 @@ fn refused(name: &str, text: &str) -> Vec<(usize, &'static str, &'static str)> {
         if quoted || fence {
             continue;
         }
-        let held = if whole { line } else { line.split_once("//").map_or("", |(_, comment)| comment) };
+        let held =
+            if whole { line } else { line.split_once("//").map_or("", |(_, comment)| comment) };
         let prose = without_code(&held.to_lowercase());
         let here = WORDS.iter().filter(|(word, _)| starts_a_word(&prose, word));
         found.extend(here.map(|&(word, instead)| (number + 1, word, instead)));

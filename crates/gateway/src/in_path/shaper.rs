@@ -167,8 +167,7 @@ impl Shaper {
 mod tests {
     use super::*;
     use ackord_path::registry::{QueueChoice, QueueContext};
-    use ackord_units::RandomStream;
-    use ackord_units::{Choice, Span};
+    use ackord_units::{Choice, RandomStream, Span};
     use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Side};
 
     const RATE: Rate = Rate::from_mbits_per_sec(12);

@@ -261,7 +261,9 @@ fn sent_again_after(stack: &Stack, segments: usize, lost: fn(usize) -> bool) -> 
         .filter(|(_, end, payload)| *end == 0 && *payload > 0)
         .map(|(at, ..)| at)
         .collect();
-    Some(seen.get(segments).expect("something is retransmitted").duration_since(seen[0]).as_millis())
+    Some(
+        seen.get(segments).expect("something is retransmitted").duration_since(seen[0]).as_millis(),
+    )
 }
 
 #[test]

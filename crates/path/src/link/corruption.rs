@@ -9,8 +9,7 @@
 //! them as they were. Who could notice: nobody but a reader of captures.
 
 use super::loss::{ErrorRate, Odds};
-use ackord_units::RandomStream;
-use ackord_units::{Keyword, Ratio};
+use ackord_units::{Keyword, RandomStream, Ratio};
 
 /// Who notices that a packet is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]

@@ -10,8 +10,7 @@
 
 use super::sojourn::{Sojourn, SojournShape};
 use super::windows::{Sequence, Window, Windows};
-use ackord_units::RandomStream;
-use ackord_units::{Ratio, Span, Time};
+use ackord_units::{RandomStream, Ratio, Span, Time};
 
 /// How often which state loses a packet, and how states change.
 #[derive(Clone, Copy, Debug, PartialEq)]

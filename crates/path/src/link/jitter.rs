@@ -13,8 +13,7 @@
 //! Not modelled: draws that depend on each other (a delay that drifts), other distributions than
 //! the two here. Who could notice: anyone fitting a measured path.
 
-use ackord_units::RandomStream;
-use ackord_units::{Keyword, Ratio, Span, Time};
+use ackord_units::{Keyword, RandomStream, Ratio, Span, Time};
 
 /// How a link's propagation delay is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]

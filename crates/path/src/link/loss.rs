@@ -6,8 +6,7 @@
 
 use super::gilbert::{GilbertConfig, GilbertElliott};
 use ackord_events::DropReason;
-use ackord_units::RandomStream;
-use ackord_units::{Ratio, Time};
+use ackord_units::{RandomStream, Ratio, Time};
 
 /// What the medium does to packets.
 #[derive(Clone, Debug)]

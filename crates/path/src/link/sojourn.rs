@@ -4,8 +4,7 @@
 //! Not modelled: lengths that depend on one another. Who could notice: anyone replaying a measured
 //! fade by its statistics; give its times as a schedule instead.
 
-use ackord_units::RandomStream;
-use ackord_units::Span;
+use ackord_units::{RandomStream, Span};
 
 /// A length of time and how it varies.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,8 +5,7 @@
 //! outage without sharing a state.
 
 use super::sojourn::Sojourn;
-use ackord_units::RandomStream;
-use ackord_units::{Span, Time};
+use ackord_units::{RandomStream, Span, Time};
 
 /// A stretch of time; its end is not part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,8 +23,7 @@ use super::lines::{Line, Room};
 use super::{Around, Dequeued, FlowState, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use ackord_events::DropReason;
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Knobs, Span, Time};
+use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};
 use std::collections::VecDeque;
 
 /// A line per bucket of connections, each under CoDel; lines new to the queue go first

@@ -1,8 +1,7 @@
 //! What a queue is built from, and the knobs that several queues have.
 
 use super::{Limit, Queue, Weights};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Knob, KnobKind, KnobType, KnobValue, Rate, Span};
+use ackord_units::{Bytes, Knob, KnobKind, KnobType, KnobValue, RandomStream, Rate, Span};
 use ackord_wire::FlowId;
 use std::collections::BTreeMap;
 

@@ -26,8 +26,7 @@ use super::knobs::{ECN, LIMIT, QueueContext, QueueKnobs, UnknownFlow};
 use super::{Around, Dequeued, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use ackord_events::DropReason;
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Knobs, Ratio, Span, Time};
+use ackord_units::{Bytes, Knobs, RandomStream, Ratio, Span, Time};
 use control::Control;
 use delay::Delay;
 

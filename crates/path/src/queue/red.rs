@@ -30,8 +30,7 @@ use super::knobs::{ECN, LIMIT, QueueContext, QueueKnobs, UnknownFlow};
 use super::{Around, Dequeued, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use ackord_events::DropReason;
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Keyword, Knobs, Rate, Ratio, Span, Time};
+use ackord_units::{Bytes, Keyword, Knobs, RandomStream, Rate, Ratio, Span, Time};
 use adapt::Adaptation;
 use average::Average;
 

@@ -2,8 +2,7 @@
 
 use super::MediumKnobs;
 use crate::link::{Cellular, CellularConfig, Request};
-use ackord_units::RandomStream;
-use ackord_units::{Keyword, Knobs, Rate, Ratio, Span};
+use ackord_units::{Keyword, Knobs, RandomStream, Rate, Ratio, Span};
 
 /// A cellular hop: slots, grants upward, blocks that are tried again and delivered in
 /// order; each direction's rate is what the scheduler gives this phone

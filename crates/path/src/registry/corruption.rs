@@ -3,8 +3,7 @@
 use super::CorruptionKnobs;
 use super::loss::error_rate;
 use crate::link::{CaughtBy, Corruption};
-use ackord_units::RandomStream;
-use ackord_units::{Contradiction, Knobs, Ratio};
+use ackord_units::{Contradiction, Knobs, RandomStream, Ratio};
 
 /// Packets are damaged independently, with one probability per packet, per byte or per bit
 #[derive(Clone, Debug, PartialEq, Knobs)]

@@ -2,8 +2,7 @@
 
 use super::DuplicationKnobs;
 use crate::link::Duplication;
-use ackord_units::RandomStream;
-use ackord_units::{Contradiction, Knobs, Ratio};
+use ackord_units::{Contradiction, Knobs, RandomStream, Ratio};
 
 /// Packets arrive twice, each with the same probability
 #[derive(Clone, Debug, PartialEq, Knobs)]

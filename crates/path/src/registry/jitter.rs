@@ -2,8 +2,7 @@
 
 use super::JitterKnobs;
 use crate::link::{DelayDistribution, DelayShape, Jitter, JitterConfig, PacketOrder, Redraw};
-use ackord_units::RandomStream;
-use ackord_units::{Keyword, Knobs, Ratio, Span};
+use ackord_units::{Keyword, Knobs, RandomStream, Ratio, Span};
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]

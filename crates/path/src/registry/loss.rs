@@ -2,8 +2,7 @@
 
 use super::LossKnobs;
 use crate::link::{Changes, ErrorRate, GilbertConfig, LossModel};
-use ackord_units::RandomStream;
-use ackord_units::{Contradiction, Knobs, Ratio, Span};
+use ackord_units::{Contradiction, Knobs, RandomStream, Ratio, Span};
 
 /// Independent losses with one probability per packet, per byte or per bit
 #[derive(Clone, Debug, PartialEq, Knobs)]

@@ -17,8 +17,7 @@ use crate::link::{
 };
 use crate::medium::MediumConfig;
 use crate::processing::Processing;
-use ackord_units::RandomStream;
-use ackord_units::{Contradiction, Rate, Span, mechanisms};
+use ackord_units::{Contradiction, RandomStream, Rate, Span, mechanisms};
 
 pub use crate::proxy::{ProxyChoice, ProxyKnobs, whole};
 pub use crate::queue::{QueueChoice, QueueContext, QueueKnobs, UnknownFlow};

@@ -2,8 +2,7 @@
 
 use super::OutageKnobs;
 use crate::link::{Outage, OutageEffect, Sojourn, SojournShape, Windows};
-use ackord_units::RandomStream;
-use ackord_units::{Contradiction, Keyword, Knob, KnobKind, Knobs, Span};
+use ackord_units::{Contradiction, Keyword, Knob, KnobKind, Knobs, RandomStream, Span};
 
 const LONGEST: Span = Span::from_secs(86_400);
 

@@ -2,8 +2,7 @@
 
 use super::ProcessingKnobs;
 use crate::processing::Processing;
-use ackord_units::RandomStream;
-use ackord_units::{Knobs, Span};
+use ackord_units::{Knobs, RandomStream, Span};
 
 /// Each packet leaves its host after a random time, in order: no phase effects
 #[derive(Clone, Debug, PartialEq, Knobs)]

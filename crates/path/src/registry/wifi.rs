@@ -2,8 +2,7 @@
 
 use super::MediumKnobs;
 use crate::medium::{Aggregation, Background, MediumConfig, OnOff, WifiConfig};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Contradiction, Knobs, Rate, Ratio, Span};
+use ackord_units::{Bytes, Contradiction, Knobs, RandomStream, Rate, Ratio, Span};
 
 /// IEEE 802.11: both directions contend for one half-duplex medium, every frame is
 /// acknowledged and tried again; the link's rate is the PHY rate

@@ -4,8 +4,7 @@ use super::packet;
 use ackord_events::DropReason;
 use ackord_path::registry::{QueueChoice, QueueContext};
 use ackord_path::{Around, Dequeued, Outlet, Packets, Queue, QueueDiscipline, Slot};
-use ackord_units::RandomStream;
-use ackord_units::{Bytes, Choice, KnobValue, Rate, Span, Time};
+use ackord_units::{Bytes, Choice, KnobValue, RandomStream, Rate, Span, Time};
 use ackord_wire::{Ecn, Packet};
 use std::collections::BTreeMap;
 

@@ -23,8 +23,7 @@
 
 use super::{Asks, Sent};
 use ackord_events::DropReason;
-use ackord_units::RandomStream;
-use ackord_units::{Rate, Ratio, Span, Time};
+use ackord_units::{RandomStream, Rate, Ratio, Span, Time};
 use std::collections::VecDeque;
 
 /// A cellular hop in one direction.

@@ -96,8 +96,7 @@ fn scale(probability: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::queue::{DelayEstimate, Limit};
-    use ackord_units::Bytes;
-    use ackord_units::RandomStream;
+    use ackord_units::{Bytes, RandomStream};
 
     fn control() -> Control {
         Control::new(&PieConfig {
