@@ -14,7 +14,7 @@ mod proxies;
 
 use crate::Schedule;
 use crate::link::{DropCounts, Link, LinkStats};
-use crate::medium::{Around, Medium, MediumId, MediumStats};
+use crate::medium::{Medium, MediumContext, MediumId, MediumStats};
 use crate::packets::{Damage, Packets, Slot};
 use crate::proxy::{Outbox, Place};
 use crate::queue::{Queue, QueueDiscipline};
@@ -332,7 +332,10 @@ impl Graph {
     /// A medium does what is due, and puts packets on the wires of its links.
     fn step_medium<S: Sink>(&mut self, now: Time, medium: usize, sink: &mut S) {
         let of = &mut self.media[medium];
-        of.run(now, &mut Around { links: &mut self.links, packets: &mut self.packets, sink });
+        of.run(
+            now,
+            &mut MediumContext { links: &mut self.links, packets: &mut self.packets, sink },
+        );
         for link in of.links() {
             let due_at = self.links[link as usize].due_at();
             self.schedule.set(link, due_at.unwrap_or(Time::NEVER));

@@ -47,9 +47,9 @@ pub use packets::{Packets, Slot};
 pub use processing::Processing;
 pub use proxy::{Lifetime, Proxy, ProxyConfig, ProxyStats};
 pub use queue::{
-    Around, ArrivalCounts, BestWindow, BucketBy, Codel, CodelConfig, CountIn, DelayEstimate,
-    Dequeued, DropTail, Drr, DrrConfig, FlowState, FqCodel, FqCodelConfig, Limit, Outlet,
-    PaperConfig, PaperDrop, Pie, PieConfig, PracticalConfig, PracticalDrop, PushOut, Queue,
+    ArrivalCounts, BestWindow, BucketBy, Codel, CodelConfig, CountIn, DelayEstimate, Dequeued,
+    DropList, DropTail, Drr, DrrConfig, FlowState, FqCodel, FqCodelConfig, Limit, PaperConfig,
+    PaperDrop, Pie, PieConfig, PracticalConfig, PracticalDrop, PushOut, Queue, QueueContext,
     QueueDiscipline, QueueLength, Red, RedConfig, Sfq, SfqConfig, SfqTurn, Spacing, Threshold,
     TripSource, Weights,
 };

@@ -184,10 +184,10 @@ proptest! {
 #[test]
 fn an_idle_transmitter_is_given_the_packet_at_once() {
     let mut packets = ackord_path::Packets::default();
-    let mut outlet = ackord_path::Outlet::default();
-    let around = &mut ackord_path::Around { packets: &mut packets, outlet: &mut outlet };
-    let slot = around.packets.insert(&packet(1, 1_400, 0));
+    let mut drops = ackord_path::DropList::default();
+    let context = &mut ackord_path::QueueContext { packets: &mut packets, drops: &mut drops };
+    let slot = context.packets.insert(&packet(1, 1_400, 0));
     let mut drr = Drr::new(config(500));
-    let passed = drr.pass(ackord_units::Time::ZERO, slot, around);
+    let passed = drr.pass(ackord_units::Time::ZERO, slot, context);
     assert_eq!((passed, drr.length().packets), (Ok(Some(slot)), 0));
 }

@@ -2,7 +2,7 @@
 
 use crate::common::{at_us, deliver_all, deliver_until, link, packet};
 use ackord_events::{LinkId, NoSink, ProxyId, ProxySending};
-use ackord_path::proxy::{Beside, Heading, InPath, MiddleBox, Outbox, Verdict};
+use ackord_path::proxy::{Heading, InPath, MiddleBox, OnPath, Outbox, Verdict};
 use ackord_path::{Graph, Lifetime, Proxy, ProxyConfig, ProxyStats, Role};
 use ackord_units::{Span, Time};
 use ackord_wire::{NodeId, Packet};
@@ -31,7 +31,7 @@ impl MiddleBox for Echo {
     }
 }
 
-impl Beside for Echo {
+impl OnPath for Echo {
     fn observe(&mut self, now: Time, packet: &Packet, heading: Heading, out: &mut Outbox) {
         self.stats.seen += 1;
         self.headings.push(heading);
@@ -39,7 +39,7 @@ impl Beside for Echo {
         out.send(Packet { tag: packet.tag + 100, ..*packet }, ProxySending::Retransmission);
     }
 
-    fn boxed_clone(&self) -> Box<dyn Beside> {
+    fn boxed_clone(&self) -> Box<dyn OnPath> {
         Box::new(self.clone())
     }
 }
@@ -115,7 +115,7 @@ fn tags(graph: &mut Graph, until: Time) -> Vec<u64> {
 
 #[test]
 fn a_box_beside_the_path_adds_packets_and_takes_none() {
-    let mut graph = graph(Proxy::Beside(Box::new(Echo::default())), Lifetime::default());
+    let mut graph = graph(Proxy::OnPath(Box::new(Echo::default())), Lifetime::default());
     for tag in 1..=3 {
         graph.handle_packet(Time::ZERO, to_mobile(tag), &mut NoSink);
     }
@@ -231,7 +231,7 @@ fn a_box_killed_at_any_moment_leaves_every_packet_accounted_for() {
     for kill in (0..2_000_000).step_by(7_919) {
         let dies = Lifetime { dies: Some(at_us(kill)), restarts: None };
         for proxy in
-            [Proxy::InPath(Box::new(Sieve::default())), Proxy::Beside(Box::new(Echo::default()))]
+            [Proxy::InPath(Box::new(Sieve::default())), Proxy::OnPath(Box::new(Echo::default()))]
         {
             let mut graph = graph(proxy, dies);
             for tag in 0..20 {
@@ -251,7 +251,7 @@ fn two_boxes_on_one_link_are_refused_and_so_is_one_elsewhere() {
         at: NodeId(at),
         to_mobile: LinkId(to_mobile),
         from_mobile: LinkId(3),
-        proxy: Proxy::Beside(Box::new(Echo::default())),
+        proxy: Proxy::OnPath(Box::new(Echo::default())),
         lifetime: Lifetime::default(),
     };
     for boxes in [vec![place(1, 2), place(1, 2)], vec![place(0, 2)], vec![place(1, 9)]] {

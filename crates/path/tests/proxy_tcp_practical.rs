@@ -9,7 +9,7 @@ use ackord_events::{ProxyAct, ProxySending};
 use ackord_path::proxy::proxy_tcp::{
     Freeze, Limits, PracticalConfig, PracticalProxy, ReserveConfig, Standing,
 };
-use ackord_path::proxy::{Beside, Heading, InPath, Made, MiddleBox, Outbox, Verdict};
+use ackord_path::proxy::{Heading, InPath, Made, MiddleBox, OnPath, Outbox, Verdict};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Flags, Packet};
 use proptest::prelude::*;

@@ -2,7 +2,7 @@
 
 use ackord_events::LinkId;
 use ackord_events::ProxyId;
-use ackord_path::registry::{LinkWay, QueueContext, UnknownFlow};
+use ackord_path::registry::{LinkWay, QueuePlace, UnknownFlow};
 use ackord_path::{
     Graph, GraphError, Lifetime, LinkConfig, MediumId, Opportunities, Pace, ProxyConfig, Role, Tap,
 };
@@ -123,7 +123,7 @@ fn link_config(
     let stream = |of: &str| RandomStream::for_element(seed, &format!("links/{name}/{of}"));
     let element = |error| BuildError::Element { link: link.name.clone(), error };
     let shaped = direction.shaper.as_ref().map(|shaper| shaper.config().shaped(direction.rate));
-    let context = QueueContext {
+    let context = QueuePlace {
         rate: shaped.unwrap_or(direction.rate),
         delay: direction.delay,
         flow_named: &|name| {

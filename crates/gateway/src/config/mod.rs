@@ -31,7 +31,7 @@ mod warnings;
 
 use ackord_path::Queue;
 use ackord_path::proxy::Proxy;
-use ackord_path::registry::{ProxyChoice, QueueChoice, QueueContext, UnknownFlow};
+use ackord_path::registry::{ProxyChoice, QueueChoice, QueuePlace, UnknownFlow};
 use ackord_units::{Bytes, RandomStream, Rate, Ratio, Span};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -159,7 +159,7 @@ impl QueueConfig {
         let flow_named = |_: &str| None;
         let stream = RandomStream::for_element(seed, "queue");
         let context =
-            QueueContext { rate: self.rate, delay: Self::DELAY, flow_named: &flow_named, stream };
+            QueuePlace { rate: self.rate, delay: Self::DELAY, flow_named: &flow_named, stream };
         self.discipline.config().build(&context)
     }
 }

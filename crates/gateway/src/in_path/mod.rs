@@ -31,7 +31,7 @@ mod thread;
 mod work;
 
 use crate::{AttachBy, Journal};
-use ackord_path::registry::{QueueChoice, QueueContext, UnknownFlow};
+use ackord_path::registry::{QueueChoice, QueuePlace, UnknownFlow};
 use ackord_path::{Queue, QueueDiscipline as _};
 use ackord_units::{Bytes, RandomStream, Rate, Span};
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -190,7 +190,7 @@ fn build(config: &InPathConfig) -> Result<Queue, InPathError> {
     if config.rate.as_bits_per_sec() == 0 {
         return Err(InPathError::ZeroRate);
     }
-    let context = QueueContext {
+    let context = QueuePlace {
         rate: config.rate,
         delay: config.delay,
         flow_named: &|_| None,

@@ -6,7 +6,7 @@
 //! lazy: packets leave the queue at the instant at which they would have, however late somebody looks.
 
 use ackord_events::DropReason;
-use ackord_path::{Around, Outlet, Packets, Queue, QueueDiscipline, QueueLength};
+use ackord_path::{DropList, Packets, Queue, QueueContext, QueueDiscipline, QueueLength};
 use ackord_units::{Rate, Time};
 use ackord_wire::Packet;
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ pub(super) struct Shaper {
     /// The device behind it takes no more.
     is_blocked: bool,
     packets: Packets,
-    outlet: Outlet,
+    drops: DropList,
     /// To be sent, in order.
     leaving: VecDeque<Packet>,
     /// Dropped, with why.
@@ -36,7 +36,7 @@ impl Shaper {
             free_at: Time::ZERO,
             is_blocked: false,
             packets: Packets::default(),
-            outlet: Outlet::default(),
+            drops: DropList::default(),
             leaving: VecDeque::new(),
             dead: Vec::new(),
         }
@@ -46,11 +46,11 @@ impl Shaper {
     pub(super) fn arrive(&mut self, now: Time, packet: &Packet) {
         self.handle_deadline(now);
         let slot = self.packets.insert(packet);
-        let around = &mut Around { packets: &mut self.packets, outlet: &mut self.outlet };
+        let context = &mut QueueContext { packets: &mut self.packets, drops: &mut self.drops };
         let is_idle = !self.is_blocked && self.free_at <= now;
         let taken = match is_idle {
-            true => self.queue.pass(now, slot, around),
-            false => self.queue.enqueue(now, slot, around).map(|()| None),
+            true => self.queue.pass(now, slot, context),
+            false => self.queue.enqueue(now, slot, context).map(|()| None),
         };
         self.bury();
         match taken {
@@ -78,14 +78,14 @@ impl Shaper {
     }
 
     fn dequeue(&mut self, at: Time) -> Option<Packet> {
-        let around = &mut Around { packets: &mut self.packets, outlet: &mut self.outlet };
-        let dequeued = self.queue.dequeue(at, around);
+        let context = &mut QueueContext { packets: &mut self.packets, drops: &mut self.drops };
+        let dequeued = self.queue.dequeue(at, context);
         self.bury();
         dequeued.map(|dequeued| self.packets.release(dequeued.slot))
     }
 
     fn bury(&mut self) {
-        for (slot, reason) in self.outlet.dropped.drain(..) {
+        for (slot, reason) in self.drops.dropped.drain(..) {
             self.dead.push((self.packets.release(slot), reason));
         }
     }
@@ -122,8 +122,8 @@ impl Shaper {
         (self.queue, self.rate) = (queue, rate);
         for packet in waiting {
             let slot = self.packets.insert(&packet);
-            let around = &mut Around { packets: &mut self.packets, outlet: &mut self.outlet };
-            if let Err(reason) = self.queue.enqueue(now, slot, around) {
+            let context = &mut QueueContext { packets: &mut self.packets, drops: &mut self.drops };
+            if let Err(reason) = self.queue.enqueue(now, slot, context) {
                 self.dead.push((self.packets.release(slot), reason));
             }
             self.bury();
@@ -155,7 +155,7 @@ impl Shaper {
 
     /// Packets marked so far.
     pub(super) fn marked(&self) -> u64 {
-        self.outlet.marked
+        self.drops.marked
     }
 
     pub(super) fn rate(&self) -> Rate {
@@ -166,14 +166,14 @@ impl Shaper {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_path::registry::{QueueChoice, QueueContext};
+    use ackord_path::registry::{QueueChoice, QueuePlace};
     use ackord_units::{Choice, RandomStream, Span};
     use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Side};
 
     const RATE: Rate = Rate::from_mbits_per_sec(12);
 
     fn queue(name: &str) -> Queue {
-        let context = QueueContext {
+        let context = QueuePlace {
             rate: RATE,
             delay: Span::ZERO,
             flow_named: &|_| None,

@@ -53,7 +53,7 @@ mod wire;
 
 use crate::medium::MediumId;
 use crate::packets::Slot;
-use crate::queue::{Outlet, Queue, QueueDiscipline};
+use crate::queue::{DropList, Queue, QueueDiscipline};
 use crate::routes::Row;
 use ackord_events::LinkId;
 use ackord_units::{Rate, Span, Time};
@@ -148,7 +148,7 @@ pub(crate) struct Link {
     extras: Option<Box<Extras>>,
     tap: Tap,
     wire: Wire,
-    outlet: Outlet,
+    drops: DropList,
     stats: LinkStats,
 }
 
@@ -197,7 +197,7 @@ impl Link {
             extras,
             tap: config.tap,
             wire: Wire::default(),
-            outlet: Outlet::default(),
+            drops: DropList::default(),
             stats: LinkStats::default(),
         }
     }

@@ -12,8 +12,8 @@ impl Link {
     /// Counts and tells what the queue dropped or marked beside its answer.
     #[inline]
     pub(super) fn drain_outlet<S: Sink>(&mut self, now: Time, packets: &mut Packets, sink: &mut S) {
-        self.stats.marked = self.outlet.marked;
-        if !self.outlet.dropped.is_empty() {
+        self.stats.marked = self.drops.marked;
+        if !self.drops.dropped.is_empty() {
             self.drop_from_outlet(now, packets, sink);
         }
     }
@@ -26,11 +26,11 @@ impl Link {
         sink: &mut S,
     ) {
         // The vector is put back so that its room is used again.
-        let mut dropped = std::mem::take(&mut self.outlet.dropped);
+        let mut dropped = std::mem::take(&mut self.drops.dropped);
         for (slot, reason) in dropped.drain(..) {
             self.drop(now, slot, reason, packets, sink);
         }
-        self.outlet.dropped = dropped;
+        self.drops.dropped = dropped;
     }
 
     /// A packet found the transmitter free: it enters the queue, and leaves it at once.

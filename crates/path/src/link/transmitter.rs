@@ -9,7 +9,7 @@ use super::pace::{Asks, Sent};
 use super::telling::tell_met;
 use super::{Attends, Link, Tap};
 use crate::packets::{Damage, Packets, Slot};
-use crate::queue::{Around, Queue, QueueDiscipline, QueueLength};
+use crate::queue::{Queue, QueueContext, QueueDiscipline, QueueLength};
 use ackord_events::{DropReason, Event, Sink, TapPoint};
 use ackord_units::{Span, Time};
 
@@ -156,8 +156,8 @@ impl Link {
         if !self.first.is_empty() {
             return self.dequeue_first(at, packets, sink);
         }
-        let around = &mut Around { packets, outlet: &mut self.outlet };
-        let dequeued = self.queue.dequeue(at, around);
+        let context = &mut QueueContext { packets, drops: &mut self.drops };
+        let dequeued = self.queue.dequeue(at, context);
         self.waiting = self.queue.length().packets;
         self.drain_outlet(at, packets, sink);
         let dequeued = dequeued?;
@@ -236,8 +236,8 @@ impl Link {
             self.free_at = later;
             return self.enqueue(now, slot, packets, sink);
         }
-        let around = &mut Around { packets, outlet: &mut self.outlet };
-        let passed = match self.queue.pass(now, slot, around) {
+        let context = &mut QueueContext { packets, drops: &mut self.drops };
+        let passed = match self.queue.pass(now, slot, context) {
             Ok(passed) => passed,
             Err(reason) => {
                 self.drop(now, slot, reason, packets, sink);
@@ -264,8 +264,8 @@ impl Link {
         packets: &mut Packets,
         sink: &mut S,
     ) -> Result<(), DropReason> {
-        let around = &mut Around { packets, outlet: &mut self.outlet };
-        let taken = self.queue.enqueue(now, slot, around);
+        let context = &mut QueueContext { packets, drops: &mut self.drops };
+        let taken = self.queue.enqueue(now, slot, context);
         self.waiting = self.queue.length().packets + self.first.len() as u32;
         self.drain_outlet(now, packets, sink);
         match taken {

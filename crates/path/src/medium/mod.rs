@@ -47,7 +47,7 @@ pub struct MediumStats {
 }
 
 /// What a medium works on: every link of the graph, of which it touches its own.
-pub(crate) struct Around<'a, S: Sink> {
+pub(crate) struct MediumContext<'a, S: Sink> {
     pub(crate) links: &'a mut [Link],
     pub(crate) packets: &'a mut Packets,
     pub(crate) sink: &'a mut S,
@@ -89,9 +89,9 @@ impl Medium {
     }
 
     /// Does what is due at `now`.
-    pub(crate) fn run<S: Sink>(&mut self, now: Time, around: &mut Around<'_, S>) {
+    pub(crate) fn run<S: Sink>(&mut self, now: Time, context: &mut MediumContext<'_, S>) {
         match self {
-            Medium::Wifi(wifi) => wifi.run(now, around),
+            Medium::Wifi(wifi) => wifi.run(now, context),
         }
     }
 

@@ -3,7 +3,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `mod.rs` | [`Beside`] and [`InPath`], what a middlebox may do, and [`Proxy`], either |
+//! | `mod.rs` | [`OnPath`] and [`InPath`], what a middlebox may do, and [`Proxy`], either |
 //! | `outbox.rs` | [`Outbox`]: what it sends by itself, and what it tells |
 //! | `stats.rs` | [`ProxyStats`]: counters |
 //! | `place.rs` | where one stands in a graph, and when it dies |
@@ -21,7 +21,7 @@
 //! called again. It holds no payload: a packet that repeats another's data carries that packet's
 //! [`tag`](ackord_wire::Packet::tag), by which a driver could find the bytes.
 //!
-//! There are two kinds, and the difference is in the types. What stands [beside](Beside) the path
+//! There are two kinds, and the difference is in the types. What stands [beside](OnPath) the path
 //! gets a copy of every packet and gives back nothing, so it cannot hold up, change or remove one;
 //! it can only send packets of its own. What stands [in the path](InPath) decides what becomes of
 //! each. Either may die: packets then pass as if it had never been there, and what it knew, cached
@@ -139,12 +139,12 @@ pub trait MiddleBox: Debug + Send {
 }
 
 /// A box beside the path: it sees copies.
-pub trait Beside: MiddleBox {
+pub trait OnPath: MiddleBox {
     /// A packet passed. It is on its way already: what goes to `out` comes after it.
     fn observe(&mut self, now: Time, packet: &Packet, heading: Heading, out: &mut Outbox);
 
     /// Itself, for graphs that are copied and for boxes that begin anew.
-    fn boxed_clone(&self) -> Box<dyn Beside>;
+    fn boxed_clone(&self) -> Box<dyn OnPath>;
 }
 
 /// A box in the path: every packet waits for what it says.
@@ -161,7 +161,7 @@ pub trait InPath: MiddleBox {
 #[derive(Debug)]
 pub enum Proxy {
     /// It sees copies and cannot touch what passes.
-    Beside(Box<dyn Beside>),
+    OnPath(Box<dyn OnPath>),
     /// It decides about every packet.
     InPath(Box<dyn InPath>),
 }
@@ -169,7 +169,7 @@ pub enum Proxy {
 impl Clone for Proxy {
     fn clone(&self) -> Proxy {
         match self {
-            Proxy::Beside(proxy) => Proxy::Beside(proxy.boxed_clone()),
+            Proxy::OnPath(proxy) => Proxy::OnPath(proxy.boxed_clone()),
             Proxy::InPath(proxy) => Proxy::InPath(proxy.boxed_clone()),
         }
     }
@@ -185,7 +185,7 @@ impl Proxy {
         out: &mut Outbox,
     ) -> Verdict {
         match self {
-            Proxy::Beside(proxy) => {
+            Proxy::OnPath(proxy) => {
                 proxy.observe(now, packet, heading, out);
                 Verdict::Forward
             }
@@ -196,7 +196,7 @@ impl Proxy {
     /// Its time has come.
     pub fn handle_deadline(&mut self, now: Time, out: &mut Outbox) {
         match self {
-            Proxy::Beside(proxy) => proxy.handle_deadline(now, out),
+            Proxy::OnPath(proxy) => proxy.handle_deadline(now, out),
             Proxy::InPath(proxy) => proxy.handle_deadline(now, out),
         }
     }
@@ -204,7 +204,7 @@ impl Proxy {
     /// A packet towards the mobile hosts found no room.
     pub fn handle_refused(&mut self, now: Time, packet: &Packet) {
         match self {
-            Proxy::Beside(proxy) => proxy.handle_refused(now, packet),
+            Proxy::OnPath(proxy) => proxy.handle_refused(now, packet),
             Proxy::InPath(proxy) => proxy.handle_refused(now, packet),
         }
     }
@@ -212,7 +212,7 @@ impl Proxy {
     /// Nothing more of this connection will pass.
     pub fn forget(&mut self, flow: FlowId) {
         match self {
-            Proxy::Beside(proxy) => proxy.forget(flow),
+            Proxy::OnPath(proxy) => proxy.forget(flow),
             Proxy::InPath(proxy) => proxy.forget(flow),
         }
     }
@@ -220,7 +220,7 @@ impl Proxy {
     /// Whether it ends the connections that cross it.
     pub fn splits(&self) -> bool {
         match self {
-            Proxy::Beside(proxy) => proxy.splits(),
+            Proxy::OnPath(proxy) => proxy.splits(),
             Proxy::InPath(proxy) => proxy.splits(),
         }
     }
@@ -228,7 +228,7 @@ impl Proxy {
     /// When it wants to be called.
     pub fn deadline(&self) -> Option<Time> {
         match self {
-            Proxy::Beside(proxy) => proxy.deadline(),
+            Proxy::OnPath(proxy) => proxy.deadline(),
             Proxy::InPath(proxy) => proxy.deadline(),
         }
     }
@@ -236,7 +236,7 @@ impl Proxy {
     /// Its counters.
     pub fn stats(&self) -> &ProxyStats {
         match self {
-            Proxy::Beside(proxy) => proxy.stats(),
+            Proxy::OnPath(proxy) => proxy.stats(),
             Proxy::InPath(proxy) => proxy.stats(),
         }
     }

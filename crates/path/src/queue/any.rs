@@ -1,6 +1,6 @@
 //! Every queue a link may have, behind one type.
 
-use super::{Around, Dequeued, DropTail, FlowState, QueueDiscipline, QueueLength};
+use super::{Dequeued, DropTail, FlowState, QueueContext, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use ackord_events::DropReason;
 use ackord_units::Time;
@@ -58,14 +58,14 @@ impl QueueDiscipline for Queue {
         &mut self,
         now: Time,
         slot: Slot,
-        around: &mut Around<'_>,
+        context: &mut QueueContext<'_>,
     ) -> Result<(), DropReason> {
-        each!(self, queue => queue.enqueue(now, slot, around))
+        each!(self, queue => queue.enqueue(now, slot, context))
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, around: &mut Around<'_>) -> Option<Dequeued> {
-        each!(self, queue => queue.dequeue(now, around))
+    fn dequeue(&mut self, now: Time, context: &mut QueueContext<'_>) -> Option<Dequeued> {
+        each!(self, queue => queue.dequeue(now, context))
     }
 
     #[inline]
@@ -78,9 +78,9 @@ impl QueueDiscipline for Queue {
         &mut self,
         now: Time,
         slot: Slot,
-        around: &mut Around<'_>,
+        context: &mut QueueContext<'_>,
     ) -> Result<Option<Slot>, DropReason> {
-        each!(self, queue => queue.pass(now, slot, around))
+        each!(self, queue => queue.pass(now, slot, context))
     }
 
     fn observe_reverse(&mut self, now: Time, packet: &Packet) {

@@ -16,8 +16,8 @@
 
 use super::Queue;
 use super::fifo::{Fifo, Limit};
-use super::knobs::{ECN, LIMIT, QueueContext, QueueKnobs, UnknownFlow};
-use super::{Around, Dequeued, QueueDiscipline, QueueLength};
+use super::knobs::{ECN, LIMIT, QueueKnobs, QueuePlace, UnknownFlow};
+use super::{Dequeued, QueueContext, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use ackord_events::DropReason;
 use ackord_units::{Bytes, Knob, KnobKind, Knobs, Span, Time};
@@ -90,7 +90,7 @@ pub struct CodelKnobs {
 }
 
 impl QueueKnobs for CodelKnobs {
-    fn build(&self, _context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+    fn build(&self, _context: &QueuePlace<'_>) -> Result<Queue, UnknownFlow> {
         let config = CodelConfig {
             target: self.target,
             interval: self.interval,
@@ -147,14 +147,14 @@ impl Controller {
         config: &CodelConfig,
         now: Time,
         line: &mut impl Source,
-        around: &mut Around<'_>,
+        context: &mut QueueContext<'_>,
     ) -> Option<Dequeued> {
         let mut head = self.take(config, now, line);
         if self.dropping {
             self.dropping = head.ok_to_drop;
             while self.dropping && now >= self.drop_next_at {
                 self.count += 1;
-                if signal(config, &head, around).is_ok() {
+                if signal(config, &head, context).is_ok() {
                     self.drop_next_at = self.control_law(config, self.drop_next_at);
                     break;
                 }
@@ -165,7 +165,7 @@ impl Controller {
                 }
             }
         } else if head.ok_to_drop {
-            if signal(config, &head, around).is_err() {
+            if signal(config, &head, context).is_err() {
                 head = self.take(config, now, line);
             }
             self.dropping = true;
@@ -174,9 +174,9 @@ impl Controller {
         }
         let packet = head.packet?;
         if config.ce_threshold.is_some_and(|threshold| packet.waited > threshold)
-            && around.is_ecn_capable(packet.slot)
+            && context.is_ecn_capable(packet.slot)
         {
-            around.mark(packet.slot);
+            context.mark(packet.slot);
         }
         Some(packet)
     }
@@ -216,11 +216,15 @@ impl Controller {
 }
 
 /// Marks the packet at the head, or drops it.
-fn signal(config: &CodelConfig, head: &Head, around: &mut Around<'_>) -> Result<(), DropReason> {
+fn signal(
+    config: &CodelConfig,
+    head: &Head,
+    context: &mut QueueContext<'_>,
+) -> Result<(), DropReason> {
     let Some(Dequeued { slot, .. }) = head.packet else { return Ok(()) };
-    let signalled = around.signal(config.ecn, slot);
+    let signalled = context.signal(config.ecn, slot);
     if let Err(reason) = signalled {
-        around.drop(slot, reason);
+        context.drop(slot, reason);
     }
     signalled
 }
@@ -241,12 +245,17 @@ impl Codel {
 }
 
 impl QueueDiscipline for Codel {
-    fn enqueue(&mut self, now: Time, slot: Slot, _: &mut Around<'_>) -> Result<(), DropReason> {
+    fn enqueue(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        _: &mut QueueContext<'_>,
+    ) -> Result<(), DropReason> {
         self.fifo.offer(now, slot)
     }
 
-    fn dequeue(&mut self, now: Time, around: &mut Around<'_>) -> Option<Dequeued> {
-        self.controller.next(&self.config, now, &mut self.fifo, around)
+    fn dequeue(&mut self, now: Time, context: &mut QueueContext<'_>) -> Option<Dequeued> {
+        self.controller.next(&self.config, now, &mut self.fifo, context)
     }
 
     fn length(&self) -> QueueLength {
@@ -258,7 +267,7 @@ impl QueueDiscipline for Codel {
 mod tests {
     use super::*;
     use crate::packets::Packets;
-    use crate::queue::Outlet;
+    use crate::queue::DropList;
     use crate::queue::testing::packet;
     use ackord_wire::{Ecn, Packet};
 
@@ -280,7 +289,7 @@ mod tests {
         config: CodelConfig,
         controller: Controller,
         packets: Packets,
-        outlet: Outlet,
+        drops: DropList,
         endless: Endless,
     }
 
@@ -304,18 +313,18 @@ mod tests {
         fn new(config: CodelConfig, ecn: Ecn) -> Bench {
             let mut packets = Packets::default();
             let slot = packets.insert(&Packet { ecn, ..packet(1_500) });
-            let (controller, outlet) = (Controller::default(), Outlet::default());
+            let (controller, drops) = (Controller::default(), DropList::default());
             let endless = Endless { slot, waited: Span::ZERO, bytes: 100_000 };
-            Bench { config, controller, packets, outlet, endless }
+            Bench { config, controller, packets, drops, endless }
         }
 
         /// A departure at `now` of packets that waited `millis`; how many were dropped before it.
         fn depart(&mut self, now: Time, millis: u64) -> usize {
             self.endless.waited = Span::from_millis(millis);
-            let around = &mut Around { packets: &mut self.packets, outlet: &mut self.outlet };
-            let gone = self.controller.next(&self.config, now, &mut self.endless, around);
+            let context = &mut QueueContext { packets: &mut self.packets, drops: &mut self.drops };
+            let gone = self.controller.next(&self.config, now, &mut self.endless, context);
             assert!(gone.is_some());
-            std::mem::take(&mut self.outlet.dropped).len()
+            std::mem::take(&mut self.drops.dropped).len()
         }
 
         /// A departure every millisecond; the milliseconds at which one packet was dropped.
@@ -398,7 +407,7 @@ mod tests {
             }
         }
         assert_eq!(marks, [100, 200, 271, 329, 379]);
-        assert_eq!(bench.outlet.marked, 5);
+        assert_eq!(bench.drops.marked, 5);
         assert_eq!(Bench::new(config, Ecn::NotEct).drops(0, 250, 6), [100, 200]);
     }
 
@@ -416,6 +425,6 @@ mod tests {
         assert!(marked(&mut bench, 1, 2));
         let mut incapable = Bench::new(bench.config, Ecn::NotEct);
         incapable.depart(at(0), 2);
-        assert_eq!(incapable.outlet.marked, 0);
+        assert_eq!(incapable.drops.marked, 0);
     }
 }

@@ -4,8 +4,8 @@
 
 use super::Queue;
 use super::fifo::{Fifo, Limit};
-use super::knobs::{LIMIT, QueueContext, QueueKnobs, UnknownFlow};
-use super::{Around, Dequeued, QueueDiscipline, QueueLength};
+use super::knobs::{LIMIT, QueueKnobs, QueuePlace, UnknownFlow};
+use super::{Dequeued, QueueContext, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use ackord_events::DropReason;
 use ackord_units::{Knobs, Time};
@@ -19,7 +19,7 @@ pub struct DropTailKnobs {
 }
 
 impl QueueKnobs for DropTailKnobs {
-    fn build(&self, _context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+    fn build(&self, _context: &QueuePlace<'_>) -> Result<Queue, UnknownFlow> {
         Ok(Queue::DropTail(DropTail::new(self.limit)))
     }
 }
@@ -39,12 +39,17 @@ impl DropTail {
 
 impl QueueDiscipline for DropTail {
     #[inline]
-    fn enqueue(&mut self, now: Time, slot: Slot, _: &mut Around<'_>) -> Result<(), DropReason> {
+    fn enqueue(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        _: &mut QueueContext<'_>,
+    ) -> Result<(), DropReason> {
         self.fifo.offer(now, slot)
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, _: &mut Around<'_>) -> Option<Dequeued> {
+    fn dequeue(&mut self, now: Time, _: &mut QueueContext<'_>) -> Option<Dequeued> {
         self.fifo.pop(now)
     }
 
@@ -59,7 +64,7 @@ impl QueueDiscipline for DropTail {
         &mut self,
         _now: Time,
         slot: Slot,
-        _around: &mut Around<'_>,
+        _around: &mut QueueContext<'_>,
     ) -> Result<Option<Slot>, DropReason> {
         Ok(Some(slot))
     }

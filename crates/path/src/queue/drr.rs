@@ -17,9 +17,9 @@
 use super::Queue;
 use super::fifo::{Limit, Waiting};
 use super::flow_table::FlowTable;
-use super::knobs::{LIMIT, PUSH_OUT, QUANTUM, QueueContext, QueueKnobs, UnknownFlow, WEIGHTS};
+use super::knobs::{LIMIT, PUSH_OUT, QUANTUM, QueueKnobs, QueuePlace, UnknownFlow, WEIGHTS};
 use super::lines::{Line, Room};
-use super::{Around, Dequeued, FlowState, QueueDiscipline, QueueLength, Weights};
+use super::{Dequeued, FlowState, QueueContext, QueueDiscipline, QueueLength, Weights};
 use crate::packets::Slot;
 use ackord_events::DropReason;
 use ackord_units::{Bytes, Keyword, Knobs, Time};
@@ -44,7 +44,7 @@ pub struct DrrKnobs {
 }
 
 impl QueueKnobs for DrrKnobs {
-    fn build(&self, context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+    fn build(&self, context: &QueuePlace<'_>) -> Result<Queue, UnknownFlow> {
         Ok(Queue::of(Drr::new(DrrConfig {
             limit: self.limit,
             quantum: self.quantum,
@@ -138,7 +138,7 @@ impl Drr {
         &mut self,
         own: u32,
         ip_len: u32,
-        around: &mut Around<'_>,
+        context: &mut QueueContext<'_>,
     ) -> Result<(), DropReason> {
         while !self.room.has_room_for(ip_len) {
             let with_newcomer = self.flows[own].load(u64::from(ip_len));
@@ -153,7 +153,7 @@ impl Drr {
                 PushOut::Tail => self.room.pop_last(line),
                 PushOut::Head => self.room.pop_first(line),
             };
-            around.drop(gone.expect("it is not empty").slot, DropReason::QueueFull);
+            context.drop(gone.expect("it is not empty").slot, DropReason::QueueFull);
             if self.flows[victim].line.is_empty() && victim != own {
                 self.deactivate(victim);
             }
@@ -197,11 +197,11 @@ impl QueueDiscipline for Drr {
         &mut self,
         now: Time,
         slot: Slot,
-        around: &mut Around<'_>,
+        context: &mut QueueContext<'_>,
     ) -> Result<(), DropReason> {
-        let own = self.flow(around.packets[slot].flow);
+        let own = self.flow(context.packets[slot].flow);
         let was_empty = self.flows[own].line.is_empty();
-        if let Err(reason) = self.make_room(own, slot.ip_len, around) {
+        if let Err(reason) = self.make_room(own, slot.ip_len, context) {
             if self.flows[own].line.is_empty() {
                 self.deactivate(own);
             }
@@ -214,7 +214,7 @@ impl QueueDiscipline for Drr {
         Ok(())
     }
 
-    fn dequeue(&mut self, now: Time, _: &mut Around<'_>) -> Option<Dequeued> {
+    fn dequeue(&mut self, now: Time, _: &mut QueueContext<'_>) -> Option<Dequeued> {
         loop {
             let number = *self.active.front()?;
             let flow = &mut self.flows[number];

@@ -16,11 +16,9 @@ use super::buckets::{BucketBy, Buckets};
 use super::codel::{CE_THRESHOLD, INTERVAL, MTU, TARGET};
 use super::codel::{CodelConfig, Controller, Source};
 use super::fifo::{Limit, Waiting};
-use super::knobs::{
-    BUCKET_BY, BUCKETS, ECN, LIMIT, QUANTUM, QueueContext, QueueKnobs, UnknownFlow,
-};
+use super::knobs::{BUCKET_BY, BUCKETS, ECN, LIMIT, QUANTUM, QueueKnobs, QueuePlace, UnknownFlow};
 use super::lines::{Line, Room};
-use super::{Around, Dequeued, FlowState, QueueDiscipline, QueueLength};
+use super::{Dequeued, FlowState, QueueContext, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use ackord_events::DropReason;
 use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};
@@ -60,7 +58,7 @@ pub struct FqCodelKnobs {
 }
 
 impl QueueKnobs for FqCodelKnobs {
-    fn build(&self, context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+    fn build(&self, context: &QueuePlace<'_>) -> Result<Queue, UnknownFlow> {
         Ok(Queue::of(FqCodel::new(FqCodelConfig {
             limit: self.limit,
             memory_limit: self.memory_limit,
@@ -171,7 +169,11 @@ impl FqCodel {
 
     /// Drops from the head of the line with most bytes. Whether `newcomer`, which is the last of
     /// its line, was among them.
-    fn drop_batch(&mut self, newcomer: Slot, around: &mut Around<'_>) -> Result<(), DropReason> {
+    fn drop_batch(
+        &mut self,
+        newcomer: Slot,
+        context: &mut QueueContext<'_>,
+    ) -> Result<(), DropReason> {
         let bytes = |lane: &u32| self.lanes[*lane as usize].line.bytes();
         let Some(fattest) = self.new.iter().chain(&self.old).copied().max_by_key(bytes) else {
             return Ok(());
@@ -183,7 +185,7 @@ impl FqCodel {
             if gone.slot == newcomer {
                 return Err(DropReason::QueueFull);
             }
-            around.drop(gone.slot, DropReason::QueueFull);
+            context.drop(gone.slot, DropReason::QueueFull);
         }
         Ok(())
     }
@@ -194,9 +196,9 @@ impl QueueDiscipline for FqCodel {
         &mut self,
         now: Time,
         slot: Slot,
-        around: &mut Around<'_>,
+        context: &mut QueueContext<'_>,
     ) -> Result<(), DropReason> {
-        let number = self.buckets.of(around.packets[slot].flow);
+        let number = self.buckets.of(context.packets[slot].flow);
         let lane = &mut self.lanes[number as usize];
         self.room.push(&mut lane.line, Waiting { since: now, slot });
         if lane.listed == Listed::No {
@@ -205,12 +207,12 @@ impl QueueDiscipline for FqCodel {
             self.new.push_back(number);
         }
         while self.is_overfull() {
-            self.drop_batch(slot, around)?;
+            self.drop_batch(slot, context)?;
         }
         Ok(())
     }
 
-    fn dequeue(&mut self, now: Time, around: &mut Around<'_>) -> Option<Dequeued> {
+    fn dequeue(&mut self, now: Time, context: &mut QueueContext<'_>) -> Option<Dequeued> {
         loop {
             let from_new = !self.new.is_empty();
             let list = if from_new { &mut self.new } else { &mut self.old };
@@ -223,7 +225,7 @@ impl QueueDiscipline for FqCodel {
                 continue;
             }
             let source = &mut InRoom { room: &mut self.room, line: &mut lane.line };
-            match lane.controller.next(&self.codel, now, source, around) {
+            match lane.controller.next(&self.codel, now, source, context) {
                 Some(dequeued) => {
                     lane.credits -= i64::from(dequeued.slot.ip_len);
                     return Some(dequeued);

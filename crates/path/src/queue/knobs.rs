@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 /// What every queue's knobs lead to.
 pub trait QueueKnobs {
     /// The queue, with nothing in it.
-    fn build(&self, context: &QueueContext<'_>) -> Result<Queue, UnknownFlow>;
+    fn build(&self, context: &QueuePlace<'_>) -> Result<Queue, UnknownFlow>;
 }
 
 /// What a queue is told about where it stands.
-pub struct QueueContext<'a> {
+pub struct QueuePlace<'a> {
     /// The link's rate.
     pub rate: Rate,
     /// The link's propagation delay.
@@ -28,7 +28,7 @@ pub struct QueueContext<'a> {
 #[error("`weights` names a flow `{0}`, which does not exist")]
 pub struct UnknownFlow(pub String);
 
-impl QueueContext<'_> {
+impl QueuePlace<'_> {
     /// Weights by flow, from weights by the flows' names.
     pub(super) fn weights(
         &self,

@@ -11,7 +11,7 @@
 //! | `fq_codel.rs` | [`FqCodel`]: a line per bucket, each under CoDel |
 //! | `selective_drop.rs`, `selective_drop/` | [`PaperDrop`], [`PracticalDrop`]: a threshold per connection |
 //! | `any.rs` | [`Queue`]: every queue a link may have |
-//! | `around.rs` | what a queue is given and tells; marking in place of dropping |
+//! | `context.rs` | what a queue is given and tells; marking in place of dropping |
 //! | `fifo.rs`, `lines.rs` | one waiting line; many in one room |
 //! | `knobs.rs` | what builds a queue, and the knobs that several have |
 //! | `flow_table.rs` | what is kept of each flow, found by its number |
@@ -23,8 +23,8 @@
 //! it would have happened.
 
 mod any;
-mod around;
 mod buckets;
+mod context;
 mod fifo;
 mod flow_table;
 mod knobs;
@@ -52,14 +52,14 @@ use ackord_units::{Time, mechanisms};
 use ackord_wire::Packet;
 
 pub use any::Queue;
-pub use around::{Around, Dequeued, FlowState, Outlet, QueueLength};
 pub use buckets::BucketBy;
 pub use codel::{Codel, CodelConfig};
+pub use context::{Dequeued, DropList, FlowState, QueueContext, QueueLength};
 pub use drop_tail::DropTail;
 pub use drr::{Drr, DrrConfig, PushOut};
 pub use fifo::Limit;
 pub use fq_codel::{FqCodel, FqCodelConfig};
-pub use knobs::{QueueContext, QueueKnobs, UnknownFlow};
+pub use knobs::{QueueKnobs, QueuePlace, UnknownFlow};
 pub use pie::{DelayEstimate, Pie, PieConfig};
 pub use red::{CountIn, Red, RedConfig, Spacing};
 pub use selective_drop::{
@@ -74,14 +74,18 @@ pub use sfq::{Sfq, SfqConfig, SfqTurn};
 /// them all.
 pub trait QueueDiscipline {
     /// Takes the packet in `slot`, which arrived at `now`, or says why it is dropped. Packets that
-    /// were waiting and die in its place go to the outlet. The caller releases the slots of the
+    /// were waiting and die in its place go to the drops. The caller releases the slots of the
     /// dead.
-    fn enqueue(&mut self, now: Time, slot: Slot, around: &mut Around<'_>)
-    -> Result<(), DropReason>;
+    fn enqueue(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        context: &mut QueueContext<'_>,
+    ) -> Result<(), DropReason>;
 
     /// Gives the packet to be transmitted from `now` on, if one waits. What the queue chooses to
-    /// drop on the way there goes to the outlet.
-    fn dequeue(&mut self, now: Time, around: &mut Around<'_>) -> Option<Dequeued>;
+    /// drop on the way there goes to the drops.
+    fn dequeue(&mut self, now: Time, context: &mut QueueContext<'_>) -> Option<Dequeued>;
 
     /// How much waits.
     fn length(&self) -> QueueLength;
@@ -92,10 +96,10 @@ pub trait QueueDiscipline {
         &mut self,
         now: Time,
         slot: Slot,
-        around: &mut Around<'_>,
+        context: &mut QueueContext<'_>,
     ) -> Result<Option<Slot>, DropReason> {
-        self.enqueue(now, slot, around)?;
-        Ok(self.dequeue(now, around).map(|dequeued| dequeued.slot))
+        self.enqueue(now, slot, context)?;
+        Ok(self.dequeue(now, context).map(|dequeued| dequeued.slot))
     }
 
     /// A packet came out of the link in the opposite direction. Only called for queues that

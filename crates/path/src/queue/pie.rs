@@ -22,8 +22,8 @@ mod delay;
 use super::Queue;
 use super::codel::TARGET;
 use super::fifo::{Fifo, Limit};
-use super::knobs::{ECN, LIMIT, QueueContext, QueueKnobs, UnknownFlow};
-use super::{Around, Dequeued, QueueDiscipline, QueueLength};
+use super::knobs::{ECN, LIMIT, QueueKnobs, QueuePlace, UnknownFlow};
+use super::{Dequeued, QueueContext, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use ackord_events::DropReason;
 use ackord_units::{Bytes, Knobs, RandomStream, Ratio, Span, Time};
@@ -79,7 +79,7 @@ pub struct PieKnobs {
 }
 
 impl QueueKnobs for PieKnobs {
-    fn build(&self, context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+    fn build(&self, context: &QueuePlace<'_>) -> Result<Queue, UnknownFlow> {
         Ok(Queue::of(Pie::new(PieConfig {
             limit: self.limit,
             target: self.target,
@@ -208,7 +208,7 @@ impl QueueDiscipline for Pie {
         &mut self,
         now: Time,
         slot: Slot,
-        around: &mut Around<'_>,
+        context: &mut QueueContext<'_>,
     ) -> Result<(), DropReason> {
         self.catch_up(now);
         if !self.fifo.has_room_for(slot.ip_len) {
@@ -217,13 +217,13 @@ impl QueueDiscipline for Pie {
         }
         if !self.control.allows_bursts() && self.drops_early() {
             let marks = self.control.probability() <= self.config.ecn_up_to;
-            around.signal(self.config.ecn && marks, slot)?;
+            context.signal(self.config.ecn && marks, slot)?;
         }
         self.control.renew_burst(self.delay.current(self.fifo.length().bytes));
         self.fifo.offer(now, slot)
     }
 
-    fn dequeue(&mut self, now: Time, _: &mut Around<'_>) -> Option<Dequeued> {
+    fn dequeue(&mut self, now: Time, _: &mut QueueContext<'_>) -> Option<Dequeued> {
         self.catch_up(now);
         let before = self.fifo.length().bytes;
         let dequeued = self.fifo.pop(now)?;

@@ -26,8 +26,8 @@ mod average;
 
 use super::Queue;
 use super::fifo::{Fifo, Limit};
-use super::knobs::{ECN, LIMIT, QueueContext, QueueKnobs, UnknownFlow};
-use super::{Around, Dequeued, QueueDiscipline, QueueLength};
+use super::knobs::{ECN, LIMIT, QueueKnobs, QueuePlace, UnknownFlow};
+use super::{Dequeued, QueueContext, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use ackord_events::DropReason;
 use ackord_units::{Bytes, Keyword, Knobs, RandomStream, Rate, Ratio, Span, Time};
@@ -93,7 +93,7 @@ pub struct RedKnobs {
 }
 
 impl QueueKnobs for RedKnobs {
-    fn build(&self, context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+    fn build(&self, context: &QueuePlace<'_>) -> Result<Queue, UnknownFlow> {
         let automatic = AutomaticRed::of(context.rate, self.mean_packet, self.target_delay);
         let min_threshold = self.min_threshold.unwrap_or(automatic.min_threshold);
         let max_threshold = self.max_threshold.unwrap_or(3.0 * min_threshold);
@@ -265,7 +265,7 @@ impl QueueDiscipline for Red {
         &mut self,
         now: Time,
         slot: Slot,
-        around: &mut Around<'_>,
+        context: &mut QueueContext<'_>,
     ) -> Result<(), DropReason> {
         self.adaptation.catch_up(now, &self.average);
         self.average.arrival(now, self.counted_length());
@@ -275,13 +275,13 @@ impl QueueDiscipline for Red {
         }
         if self.signals(slot.ip_len) {
             // Where every packet is signalled, senders have not listened to marks.
-            around.signal(self.config.ecn && self.base_probability() < 1.0, slot)?;
+            context.signal(self.config.ecn && self.base_probability() < 1.0, slot)?;
         }
         self.average.busy();
         self.fifo.offer(now, slot)
     }
 
-    fn dequeue(&mut self, now: Time, _: &mut Around<'_>) -> Option<Dequeued> {
+    fn dequeue(&mut self, now: Time, _: &mut QueueContext<'_>) -> Option<Dequeued> {
         let dequeued = self.fifo.pop(now)?;
         if self.fifo.length().packets == 0 {
             let sent = Bytes(u64::from(dequeued.slot.ip_len));

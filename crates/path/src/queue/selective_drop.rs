@@ -16,7 +16,7 @@ mod paper;
 mod practical;
 mod round_trip;
 
-use super::knobs::{LIMIT, QueueContext, QueueKnobs, UnknownFlow, WEIGHTS};
+use super::knobs::{LIMIT, QueueKnobs, QueuePlace, UnknownFlow, WEIGHTS};
 use super::{Limit, Queue};
 use ackord_tcp::{MODE, Mode};
 use ackord_units::{Bytes, Knobs, Rate, Span};
@@ -70,7 +70,7 @@ pub struct SelectiveDropKnobs {
 }
 
 impl QueueKnobs for SelectiveDropKnobs {
-    fn build(&self, context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+    fn build(&self, context: &QueuePlace<'_>) -> Result<Queue, UnknownFlow> {
         let threshold = match self.threshold {
             Some(packets) => Threshold::Fixed(packets),
             None => Threshold::Best { factor: self.factor },

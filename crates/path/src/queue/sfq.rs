@@ -17,10 +17,10 @@ use super::buckets::{BucketBy, Buckets};
 use super::drr::PushOut;
 use super::fifo::{Limit, Waiting};
 use super::knobs::{
-    BUCKET_BY, BUCKETS, LIMIT, PUSH_OUT, QUANTUM, QueueContext, QueueKnobs, UnknownFlow,
+    BUCKET_BY, BUCKETS, LIMIT, PUSH_OUT, QUANTUM, QueueKnobs, QueuePlace, UnknownFlow,
 };
 use super::lines::{Line, Room};
-use super::{Around, Dequeued, FlowState, QueueDiscipline, QueueLength};
+use super::{Dequeued, FlowState, QueueContext, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use ackord_events::DropReason;
 use ackord_units::{Bytes, Keyword, Knobs, RandomStream, Span, Time};
@@ -52,7 +52,7 @@ pub struct SfqKnobs {
 }
 
 impl QueueKnobs for SfqKnobs {
-    fn build(&self, context: &QueueContext<'_>) -> Result<Queue, UnknownFlow> {
+    fn build(&self, context: &QueuePlace<'_>) -> Result<Queue, UnknownFlow> {
         Ok(Queue::of(Sfq::new(SfqConfig {
             limit: self.limit,
             buckets: self.buckets,
@@ -161,30 +161,30 @@ impl Sfq {
     }
 
     /// Salts the hash anew if that was due before `now`.
-    fn catch_up(&mut self, now: Time, around: &Around<'_>) {
+    fn catch_up(&mut self, now: Time, context: &QueueContext<'_>) {
         let Some(every) = self.perturb_every.filter(|_| self.perturb_at <= now) else { return };
         while self.perturb_at <= now {
             // One draw for each, so that the salt depends on the time alone.
             self.buckets.perturb(self.stream.next_u64());
             self.perturb_at += every;
         }
-        self.sort_anew(around);
+        self.sort_anew(context);
     }
 
     /// Puts everything that waits where the present salt wants it.
-    fn sort_anew(&mut self, around: &Around<'_>) {
+    fn sort_anew(&mut self, context: &QueueContext<'_>) {
         let mut waiting = Vec::with_capacity(self.room.length().packets as usize);
         for number in self.active.drain(..) {
             let line = &mut self.lanes[number as usize].line;
             waiting.extend(std::iter::from_fn(|| self.room.pop_first(line)));
         }
         for waiting in waiting {
-            self.push(waiting, around);
+            self.push(waiting, context);
         }
     }
 
-    fn push(&mut self, waiting: Waiting, around: &Around<'_>) {
-        let number = self.buckets.of(around.packets[waiting.slot].flow);
+    fn push(&mut self, waiting: Waiting, context: &QueueContext<'_>) {
+        let number = self.buckets.of(context.packets[waiting.slot].flow);
         let quantum = self.quantum();
         let lane = &mut self.lanes[number as usize];
         if lane.line.is_empty() {
@@ -199,7 +199,7 @@ impl Sfq {
         &mut self,
         own: u32,
         ip_len: u32,
-        around: &mut Around<'_>,
+        context: &mut QueueContext<'_>,
     ) -> Result<(), DropReason> {
         while !self.room.has_room_for(ip_len) {
             let packets = |number: u32| self.lanes[number as usize].line.packets();
@@ -216,7 +216,7 @@ impl Sfq {
                 PushOut::Tail => self.room.pop_last(line),
                 PushOut::Head => self.room.pop_first(line),
             };
-            around.drop(gone.expect("it is not empty").slot, DropReason::QueueFull);
+            context.drop(gone.expect("it is not empty").slot, DropReason::QueueFull);
             if self.lanes[victim as usize].line.is_empty() {
                 self.active.retain(|&number| number != victim);
             }
@@ -230,17 +230,17 @@ impl QueueDiscipline for Sfq {
         &mut self,
         now: Time,
         slot: Slot,
-        around: &mut Around<'_>,
+        context: &mut QueueContext<'_>,
     ) -> Result<(), DropReason> {
-        self.catch_up(now, around);
-        let own = self.buckets.of(around.packets[slot].flow);
-        self.make_room(own, slot.ip_len, around)?;
-        self.push(Waiting { since: now, slot }, around);
+        self.catch_up(now, context);
+        let own = self.buckets.of(context.packets[slot].flow);
+        self.make_room(own, slot.ip_len, context)?;
+        self.push(Waiting { since: now, slot }, context);
         Ok(())
     }
 
-    fn dequeue(&mut self, now: Time, around: &mut Around<'_>) -> Option<Dequeued> {
-        self.catch_up(now, around);
+    fn dequeue(&mut self, now: Time, context: &mut QueueContext<'_>) -> Option<Dequeued> {
+        self.catch_up(now, context);
         loop {
             let number = *self.active.front()?;
             let quantum = self.quantum();

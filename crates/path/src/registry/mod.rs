@@ -20,7 +20,7 @@ use crate::processing::Processing;
 use ackord_units::{Contradiction, RandomStream, Rate, Span, mechanisms};
 
 pub use crate::proxy::{ProxyChoice, ProxyKnobs, whole};
-pub use crate::queue::{QueueChoice, QueueContext, QueueKnobs, UnknownFlow};
+pub use crate::queue::{QueueChoice, QueueKnobs, QueuePlace, UnknownFlow};
 pub use cellular::LinkWay;
 
 mechanisms! {

@@ -2,8 +2,8 @@
 
 use super::packet;
 use ackord_events::DropReason;
-use ackord_path::registry::{QueueChoice, QueueContext};
-use ackord_path::{Around, Dequeued, Outlet, Packets, Queue, QueueDiscipline, Slot};
+use ackord_path::registry::{QueueChoice, QueuePlace};
+use ackord_path::{Dequeued, DropList, Packets, Queue, QueueContext, QueueDiscipline, Slot};
 use ackord_units::{Bytes, Choice, KnobValue, RandomStream, Rate, Span, Time};
 use ackord_wire::{Ecn, Packet};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Yard {
     pub(crate) queue: Queue,
     packets: Packets,
-    outlet: Outlet,
+    drops: DropList,
     pub(crate) now: Time,
     next_tag: u64,
     /// Tag to arrival and packet, of all that wait.
@@ -39,7 +39,7 @@ impl Yard {
         Yard {
             queue,
             packets: Packets::default(),
-            outlet: Outlet::default(),
+            drops: DropList::default(),
             now: Time::ZERO,
             next_tag: 0,
             held: BTreeMap::new(),
@@ -76,8 +76,8 @@ impl Yard {
         let packet = Packet { ecn, ..packet(flow, ip_len, tag) };
         let slot = self.packets.insert(&packet);
         self.held.insert(tag, (self.now, packet));
-        let around = &mut Around { packets: &mut self.packets, outlet: &mut self.outlet };
-        let taken = self.queue.enqueue(self.now, slot, around);
+        let context = &mut QueueContext { packets: &mut self.packets, drops: &mut self.drops };
+        let taken = self.queue.enqueue(self.now, slot, context);
         if let Err(reason) = taken {
             self.bury(slot, reason);
         }
@@ -87,10 +87,10 @@ impl Yard {
 
     /// The transmitter is free.
     pub(crate) fn depart(&mut self) -> Option<Out> {
-        let around = &mut Around { packets: &mut self.packets, outlet: &mut self.outlet };
+        let context = &mut QueueContext { packets: &mut self.packets, drops: &mut self.drops };
         let waiting = self.queue.length().packets;
-        let dequeued = self.queue.dequeue(self.now, around);
-        let dropped = self.outlet.dropped.len() as u32;
+        let dequeued = self.queue.dequeue(self.now, context);
+        let dropped = self.drops.dropped.len() as u32;
         assert!(
             dequeued.is_some() || waiting == dropped,
             "work-conserving: nothing came out, {waiting} waited, {dropped} were dropped"
@@ -123,7 +123,7 @@ impl Yard {
     }
 
     pub(crate) fn marked(&self) -> u64 {
-        self.outlet.marked
+        self.drops.marked
     }
 
     /// Numbers of the packets that died for this reason.
@@ -132,7 +132,7 @@ impl Yard {
     }
 
     fn settle(&mut self) {
-        for (slot, reason) in std::mem::take(&mut self.outlet.dropped) {
+        for (slot, reason) in std::mem::take(&mut self.drops.dropped) {
             self.bury(slot, reason);
         }
     }
@@ -161,7 +161,7 @@ pub(crate) fn registered(name: &str, knobs: &[(&str, KnobValue)]) -> Queue {
     for (knob, value) in knobs {
         choice = choice.with(knob, value.clone());
     }
-    let context = QueueContext {
+    let context = QueuePlace {
         rate: Rate::from_mbits_per_sec(10),
         delay: Span::from_millis(10),
         flow_named: &|_| None,

@@ -21,7 +21,7 @@ mod airtime;
 mod contender;
 mod frames;
 
-use super::{Around, MediumStats};
+use super::{MediumContext, MediumStats};
 use crate::link::Link;
 use ackord_events::{AccessOutcome, Event, LinkId, Sink};
 use ackord_units::{Bytes, RandomStream, Rate, Ratio, Span, Time};
@@ -250,15 +250,15 @@ impl Wifi {
         }
     }
 
-    pub(crate) fn run<S: Sink>(&mut self, now: Time, around: &mut Around<'_, S>) {
+    pub(crate) fn run<S: Sink>(&mut self, now: Time, context: &mut MediumContext<'_, S>) {
         match self.phase {
-            Phase::Idle { since } => self.take(now, since, around),
-            Phase::Taken { .. } => self.leave(now, around.links),
+            Phase::Idle { since } => self.take(now, since, context),
+            Phase::Taken { .. } => self.leave(now, context.links),
         }
     }
 
     /// Counters have run out: whoever is ready transmits.
-    fn take<S: Sink>(&mut self, now: Time, since: Time, around: &mut Around<'_, S>) {
+    fn take<S: Sink>(&mut self, now: Time, since: Time, context: &mut MediumContext<'_, S>) {
         let (slot, origin) = (self.config.slot, since + self.config.difs);
         let ready = |station: &Station| station.contender.ready_at(origin, slot) == now;
         let together = self.stations.iter().filter(|station| ready(station)).count();
@@ -270,7 +270,7 @@ impl Wifi {
                 self.stations[index].contender.pass_slots(slots);
                 continue;
             }
-            let took = self.transmit(index, air, now, around);
+            let took = self.transmit(index, air, now, context);
             longest = longest.max(took);
         }
         self.stats.accesses += 1;
@@ -285,9 +285,9 @@ impl Wifi {
         index: usize,
         air: Air,
         now: Time,
-        around: &mut Around<'_, S>,
+        context: &mut MediumContext<'_, S>,
     ) -> Span {
-        let Around { links, packets, sink } = around;
+        let MediumContext { links, packets, sink } = context;
         let Wifi { config, airtime, stations, .. } = self;
         let Station { kind, rate, on_air, .. } = &mut stations[index];
         match kind {

@@ -146,7 +146,7 @@ impl ProxyKnobs for ProxyTcpKnobs {
         if self.mode == Mode::Paper {
             let proxy_ack = self.proxy_ack;
             let config = PaperConfig { local_timeout, probe_interval, proxy_ack, limits };
-            return Proxy::Beside(Box::new(PaperProxy::new(config)));
+            return Proxy::OnPath(Box::new(PaperProxy::new(config)));
         }
         let freeze = self.freeze;
         let practical = |standing| {
@@ -155,7 +155,7 @@ impl ProxyKnobs for ProxyTcpKnobs {
             Box::new(PracticalProxy::new(config))
         };
         match self.place {
-            Stand::Beside => Proxy::Beside(practical(Standing::Beside)),
+            Stand::Beside => Proxy::OnPath(practical(Standing::Beside)),
             Stand::InPath => Proxy::InPath(practical(Standing::InPath(ReserveConfig {
                 most: self.reserve,
                 release_every: self.release_interval,

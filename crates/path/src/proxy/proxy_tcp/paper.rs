@@ -20,7 +20,7 @@
 //! | data lost beside the oldest | it waits for duplicates, that is, for new data from the sender |
 
 use super::super::SegmentCache;
-use super::super::{Beside, Heading, MiddleBox, MobileAck, Observed, Outbox, ProxyStats};
+use super::super::{Heading, MiddleBox, MobileAck, Observed, OnPath, Outbox, ProxyStats};
 use super::copies::again;
 use super::detect::WirelessTrip;
 use super::flows::{Flows, Limits, Tracked};
@@ -264,7 +264,7 @@ impl MiddleBox for PaperProxy {
     }
 }
 
-impl Beside for PaperProxy {
+impl OnPath for PaperProxy {
     fn observe(&mut self, now: Time, packet: &Packet, heading: Heading, out: &mut Outbox) {
         self.stats.seen += 1;
         if packet.tcp.is_none() {
@@ -281,7 +281,7 @@ impl Beside for PaperProxy {
         }
     }
 
-    fn boxed_clone(&self) -> Box<dyn Beside> {
+    fn boxed_clone(&self) -> Box<dyn OnPath> {
         Box::new(self.clone())
     }
 }

@@ -14,7 +14,7 @@
 //! - **In the path** it may do more: hide duplicates from senders without timestamps, and hold
 //!   acknowledgments in reserve (`reserve.rs`).
 
-use super::super::{Beside, Heading, InPath, MiddleBox, Outbox, ProxyStats, Verdict};
+use super::super::{Heading, InPath, MiddleBox, OnPath, Outbox, ProxyStats, Verdict};
 use super::connection::{Connection, Desk, Heard};
 use super::flows::{Flows, Limits};
 use super::reserve::ReserveConfig;
@@ -57,7 +57,7 @@ pub enum Standing {
     InPath(ReserveConfig),
 }
 
-/// Proxy TCP for use. [`Beside::observe`] is for one that stands beside the path,
+/// Proxy TCP for use. [`OnPath::observe`] is for one that stands beside the path,
 /// [`InPath::handle`] for one in it.
 #[derive(Clone, Debug)]
 pub struct PracticalProxy {
@@ -194,13 +194,13 @@ impl MiddleBox for PracticalProxy {
     }
 }
 
-impl Beside for PracticalProxy {
+impl OnPath for PracticalProxy {
     fn observe(&mut self, now: Time, packet: &Packet, heading: Heading, out: &mut Outbox) {
         let verdict = self.pass(now, packet, heading, out);
         debug_assert_eq!(verdict, Verdict::Forward, "who stands beside the path removes nothing");
     }
 
-    fn boxed_clone(&self) -> Box<dyn Beside> {
+    fn boxed_clone(&self) -> Box<dyn OnPath> {
         Box::new(self.clone())
     }
 }

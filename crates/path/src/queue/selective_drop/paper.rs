@@ -14,7 +14,7 @@
 use super::{BestWindow, PacketLength, Threshold, Weights};
 use crate::packets::Slot;
 use crate::queue::fifo::{Fifo, Limit};
-use crate::queue::{Around, Dequeued, FlowState, QueueDiscipline, QueueLength};
+use crate::queue::{Dequeued, FlowState, QueueContext, QueueDiscipline, QueueLength};
 use ackord_events::DropReason;
 use ackord_units::{Bytes, Keyword, Rate, Span, Time};
 use ackord_wire::FlowId;
@@ -114,9 +114,9 @@ impl QueueDiscipline for PaperDrop {
         &mut self,
         now: Time,
         slot: Slot,
-        around: &mut Around<'_>,
+        context: &mut QueueContext<'_>,
     ) -> Result<(), DropReason> {
-        let flow = around.packets[slot].flow;
+        let flow = context.packets[slot].flow;
         self.packet_length.learn(slot.ip_len);
         let queued = self.counters.get(&flow).copied().unwrap_or(0);
         let connections = self.queueing + u32::from(queued == 0);
@@ -135,9 +135,9 @@ impl QueueDiscipline for PaperDrop {
         Ok(())
     }
 
-    fn dequeue(&mut self, now: Time, around: &mut Around<'_>) -> Option<Dequeued> {
+    fn dequeue(&mut self, now: Time, context: &mut QueueContext<'_>) -> Option<Dequeued> {
         let dequeued = self.fifo.pop(now)?;
-        let flow = around.packets[dequeued.slot].flow;
+        let flow = context.packets[dequeued.slot].flow;
         let queued = self.counters.get_mut(&flow).expect("what is queued has been counted");
         *queued -= 1;
         self.queueing -= u32::from(*queued == 0);
@@ -153,7 +153,7 @@ impl QueueDiscipline for PaperDrop {
         &mut self,
         _now: Time,
         slot: Slot,
-        _around: &mut Around<'_>,
+        _around: &mut QueueContext<'_>,
     ) -> Result<Option<Slot>, DropReason> {
         self.packet_length.learn(slot.ip_len);
         Ok(Some(slot))

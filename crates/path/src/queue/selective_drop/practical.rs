@@ -37,7 +37,7 @@ use super::flows::{Flow, Flows};
 use super::{BestWindow, PacketLength, Threshold, Weights};
 use crate::packets::Slot;
 use crate::queue::fifo::{Fifo, Limit};
-use crate::queue::{Around, Dequeued, FlowState, QueueDiscipline, QueueLength};
+use crate::queue::{Dequeued, FlowState, QueueContext, QueueDiscipline, QueueLength};
 use ackord_events::DropReason;
 use ackord_units::{Bytes, Rate, Seq, Span, Time, portable};
 use ackord_wire::{Ecn, Flags, FlowId, Packet};
@@ -239,7 +239,11 @@ impl PracticalDrop {
     }
 
     /// Makes room for a newcomer at the cost of whoever has the largest counter for its weight.
-    fn make_room(&mut self, packet: &Packet, around: &mut Around<'_>) -> Result<(), DropReason> {
+    fn make_room(
+        &mut self,
+        packet: &Packet,
+        context: &mut QueueContext<'_>,
+    ) -> Result<(), DropReason> {
         let packet_bytes = self.packet_length.bytes();
         while !self.fifo.has_room_for(packet.ip_len) {
             let heaviest = self.flows.heaviest(packet_bytes);
@@ -250,18 +254,18 @@ impl PracticalDrop {
             if own >= load || heaviest == packet.flow {
                 return Err(DropReason::QueueFull);
             }
-            self.push_out(heaviest, around);
+            self.push_out(heaviest, context);
         }
         Ok(())
     }
 
     /// Drops the last queued packet with data of a connection that has one.
-    fn push_out(&mut self, victim: FlowId, around: &mut Around<'_>) {
-        let packets = &*around.packets;
+    fn push_out(&mut self, victim: FlowId, context: &mut QueueContext<'_>) {
+        let packets = &*context.packets;
         let is_victim = |slot| packets[slot].flow == victim && has_data(&packets[slot]);
         let slot = self.fifo.remove_last(is_victim).expect("the counter says it is there");
         self.flows.left(victim);
-        around.drop(slot, DropReason::QueueFull);
+        context.drop(slot, DropReason::QueueFull);
     }
 
     fn left(&mut self, now: Time, packet: &Packet) {
@@ -287,9 +291,9 @@ impl QueueDiscipline for PracticalDrop {
         &mut self,
         now: Time,
         slot: Slot,
-        around: &mut Around<'_>,
+        context: &mut QueueContext<'_>,
     ) -> Result<(), DropReason> {
-        let packet = around.packets[slot];
+        let packet = context.packets[slot];
         let repeats = self.learn(now, &packet);
         let verdict = match has_data(&packet) {
             true => self.judge(now, &packet, repeats),
@@ -298,10 +302,10 @@ impl QueueDiscipline for PracticalDrop {
         if verdict == Verdict::Drop {
             return Err(DropReason::OverShare);
         }
-        self.make_room(&packet, around)?;
+        self.make_room(&packet, context)?;
         self.fifo.offer(now, slot)?;
         if verdict == Verdict::Mark {
-            around.mark(slot);
+            context.mark(slot);
         }
         if has_data(&packet) {
             self.flows.joined(now, packet.flow);
@@ -309,9 +313,9 @@ impl QueueDiscipline for PracticalDrop {
         Ok(())
     }
 
-    fn dequeue(&mut self, now: Time, around: &mut Around<'_>) -> Option<Dequeued> {
+    fn dequeue(&mut self, now: Time, context: &mut QueueContext<'_>) -> Option<Dequeued> {
         let dequeued = self.fifo.pop(now)?;
-        let packet = &around.packets[dequeued.slot];
+        let packet = &context.packets[dequeued.slot];
         if has_data(packet) {
             self.flows.served(packet.flow, f64::from(packet.ip_len));
             self.flows.left(packet.flow);
@@ -328,10 +332,10 @@ impl QueueDiscipline for PracticalDrop {
         &mut self,
         now: Time,
         slot: Slot,
-        around: &mut Around<'_>,
+        context: &mut QueueContext<'_>,
     ) -> Result<Option<Slot>, DropReason> {
-        self.learn(now, &around.packets[slot]);
-        self.left(now, &around.packets[slot]);
+        self.learn(now, &context.packets[slot]);
+        self.left(now, &context.packets[slot]);
         Ok(Some(slot))
     }
 

@@ -8,16 +8,16 @@ use ackord_wire::Ecn;
 
 /// What a queue works on beside itself.
 #[derive(Debug)]
-pub struct Around<'a> {
+pub struct QueueContext<'a> {
     /// The packets behind the slots.
     pub packets: &'a mut Packets,
     /// Where it tells what it did beside its answer.
-    pub outlet: &'a mut Outlet,
+    pub drops: &'a mut DropList,
 }
 
 /// Where a queue tells what it did beside the answer to a call.
 #[derive(Clone, Debug, Default)]
-pub struct Outlet {
+pub struct DropList {
     /// Packets that had been taken and were dropped after all, in order.
     pub dropped: Vec<(Slot, DropReason)>,
     /// Packets marked "congestion experienced" so far (RFC 3168).
@@ -63,7 +63,7 @@ impl FlowState {
     }
 }
 
-impl Around<'_> {
+impl QueueContext<'_> {
     /// Signals congestion on a packet: `Ok` if the queue marks (`ecn`) and the packet takes the mark and
     /// goes on, or else the reason for which it is to be dropped.
     pub(crate) fn signal(&mut self, ecn: bool, slot: Slot) -> Result<(), DropReason> {
@@ -85,12 +85,12 @@ impl Around<'_> {
         let ecn = &mut self.packets[slot].ecn;
         if *ecn != Ecn::Ce {
             *ecn = Ecn::Ce;
-            self.outlet.marked += 1;
+            self.drops.marked += 1;
         }
     }
 
     /// A packet that had been taken dies after all.
     pub(crate) fn drop(&mut self, slot: Slot, reason: DropReason) {
-        self.outlet.dropped.push((slot, reason));
+        self.drops.dropped.push((slot, reason));
     }
 }
