@@ -1,13 +1,15 @@
 //! A connection, as far as the agent has to do with it.
 
 use crate::acks::{Acks, Wait};
-use crate::engine::NODELAY;
 use crate::kernel::layout::RawOrder;
 use crate::lever::Lever;
 use crate::report::{Arm, Figures, Own, Report};
 use ackord_daemon::evidence::Sample;
 use ackord_units::{Bytes, Span};
 use std::net::SocketAddr;
+
+/// The bit of TCP_NODELAY among the levers of a report.
+pub(crate) const NODELAY: u8 = 1;
 
 /// A connection that is followed. As small as can be: there may be a hundred thousand.
 #[derive(Clone, Debug)]

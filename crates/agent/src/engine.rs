@@ -9,7 +9,7 @@
 
 use crate::acks::Wait;
 use crate::application::{Allowed, Application};
-use crate::connection::Connection;
+use crate::connection::{Connection, NODELAY};
 use crate::kernel::layout::{RawClass, RawOrder};
 use crate::lever::{Lever, Rule, Standing};
 use crate::report::{Arm, Figures, Kind, Own, Report, Transferred};
@@ -313,9 +313,6 @@ impl Engine {
         &self.config
     }
 }
-
-/// The bit of TCP_NODELAY among the levers of a report.
-pub(crate) const NODELAY: u8 = 1;
 
 /// The first class is for those that nobody knows yet.
 fn class_of(application: u16) -> u16 {

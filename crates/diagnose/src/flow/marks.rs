@@ -4,7 +4,7 @@
 //! connection with many, those are kept whose fingerprints end in enough zeros: two captures keep the
 //! same ones.
 
-use super::table::Folding;
+use super::folding::Folding;
 use crate::Seen;
 use ackord_units::Time;
 use std::collections::BTreeMap;

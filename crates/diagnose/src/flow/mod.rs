@@ -13,6 +13,7 @@
 //! | `marks.rs` | packets that a capture at another place shows, too |
 //! | `phase.rs` | slow start or not |
 //! | `loss.rs` | what is noted of a loss |
+//! | `folding.rs` | a fast hash that is the same in every run |
 //! | `table.rs` | which packet belongs to which connection |
 //!
 //! # Where the sender is
@@ -25,6 +26,7 @@ mod acks;
 mod clock;
 mod connection;
 mod delay;
+mod folding;
 mod half;
 pub(crate) mod loss;
 pub(crate) mod marks;

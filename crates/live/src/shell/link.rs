@@ -6,6 +6,7 @@
 //!
 //! Forward is towards the shell, reverse is what the shell sends.
 
+use super::summary::FAST;
 use crate::emulate::LONGEST_RUN;
 use ackord_path::registry::{
     CorruptionChoice, DuplicationChoice, JitterChoice, LossChoice, OutageChoice, ProxyChoice,
@@ -114,8 +115,6 @@ pub enum LinkError {
     },
 }
 
-/// Fast enough for what a computer can emulate: where no rate is given, nothing waits for one.
-pub(super) const FAST: &str = "100 Gbit/s";
 /// netem's own default, for queues whose capacity nobody gives.
 const DEFAULT_LIMIT: &str = "1000 packets";
 /// How long the scenario lasts as a file; a shell lasts as long as its command.

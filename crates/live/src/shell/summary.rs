@@ -4,12 +4,15 @@ use ackord_path::registry::{JitterChoice, LossChoice, QueueChoice};
 use ackord_scenario::{Direction, Scenario};
 use ackord_units::{Knobs, Quantity, Rate, Span};
 
+/// Fast enough for what a computer can emulate: where no rate is given, nothing waits for one.
+pub(super) const FAST: &str = "100 Gbit/s";
+
 /// A link in a few words; what it has not is not said.
 pub(super) fn summary(scenario: &Scenario) -> String {
     let Some(link) = scenario.links.first() else { return String::new() };
     let (down, up) = (&link.forward, &link.reverse);
     let mut words: Vec<String> = Vec::new();
-    let fast = Rate::parse(super::link::FAST).unwrap_or_default();
+    let fast = Rate::parse(FAST).unwrap_or_default();
     match (&down.trace, &up.trace) {
         (None, None) if down.rate == up.rate && down.rate >= fast => {}
         (None, None) if down.rate == up.rate => words.push(down.rate.to_string()),
