@@ -22,7 +22,7 @@ mod numbers;
 mod tests;
 mod uplink;
 
-use crate::http::Transfer;
+use crate::http::transfer::Transfer;
 use ackord_events::{EndpointId, Sink, TcpState};
 use ackord_path::Schedule;
 use ackord_tcp::registry::Stack;

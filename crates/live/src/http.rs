@@ -7,6 +7,7 @@
 //! | `http/files.rs` | [`FileStore`]: request targets to files, and never out of the folder |
 //! | `http/server.rs` | [`ServerConnection`]: GET, HEAD, PUT, POST on one connection |
 //! | `http/client.rs` | [`ClientConnection`]: one GET |
+//! | `http/transfer.rs` | [`Transfer`]: one body that was moved |
 //! | `http/testing.rs` | streams for tests |
 //!
 //! Not modelled: ranges, conditional requests, content negotiation, redirects, the Date field,
@@ -19,50 +20,14 @@ mod request;
 mod server;
 #[cfg(test)]
 mod testing;
+pub(crate) mod transfer;
 
 use crate::host::Stream;
-use ackord_units::{Bytes, Rate, Span, Time};
 
 pub(crate) use client::{ClientConnection, Fetched};
 pub(crate) use files::FileStore;
 pub(crate) use server::ServerConnection;
-
-/// Which way a file went, seen from the HTTP client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// From the server to the client.
-    Download,
-    /// From the client to the server.
-    Upload,
-}
-
-/// One body that was moved.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transfer {
-    /// Which way.
-    pub direction: Direction,
-    /// What the request asked for.
-    pub target: String,
-    /// Bytes of body: those to be sent, or those received so far.
-    pub bytes: Bytes,
-    /// When the request had come in, or gone out, since the start of the run.
-    pub began_at: Time,
-    /// When the last byte had arrived: for what we send, when it was acknowledged; nothing if it
-    /// never did.
-    pub ended_at: Option<Time>,
-}
-
-impl Transfer {
-    /// How long it took; nothing if it was never finished.
-    pub fn took(&self) -> Option<Span> {
-        self.ended_at.map(|end| end.saturating_since(self.began_at))
-    }
-
-    /// Bytes of body over the time they took; nothing if it was never finished.
-    pub fn goodput(&self) -> Option<Rate> {
-        self.took().map(|took| self.bytes.over(took))
-    }
-}
+pub use transfer::{Direction, Transfer};
 
 /// Bytes on their way into a stream that may not take them all at once.
 #[derive(Debug, Default)]

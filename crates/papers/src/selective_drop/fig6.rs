@@ -90,7 +90,7 @@ pub(super) fn data(fillings: &Cells<Key, Run>, band: &Band) -> Vec<impl Serializ
             paper_packets: delay.paper_packets,
             smallest_window_packets: smallest(filling),
             equation_7_packets: by_equation_7(delay),
-            ns2_packets: band.smallest_window(access, delay.millis),
+            ns2_packets: band.smallest_window(access.label, delay.millis),
             used_percent_by_window: filling.each(|run| run.sample.utilisation_percent),
         }
     };
@@ -106,7 +106,7 @@ pub(super) fn table(fillings: &Cells<Key, Run>, band: &Band) -> Table {
         .count(("paper", "packets"), |filling| filling.key.1.paper_packets)
         .cell(("here", "packets"), |filling| count(smallest(filling)))
         .cell(("ns-2", "packets"), |filling| {
-            count(band.smallest_window(filling.key.0, filling.key.1.millis))
+            count(band.smallest_window(filling.key.0.label, filling.key.1.millis))
         })
         .count(("Eq. 7", "packets"), |filling| by_equation_7(filling.key.1))
         .titled("Fig. 6: the smallest window that fills 2 Mbit/s")

@@ -5,7 +5,6 @@
 //! "window 1000, headers equal"; by habit it puts none on Vegas's), and with its start times. It was
 //! measured with ns-2 2.35, whose Reno has limited transmit, so ours has it here too.
 
-use super::fig6::Access;
 use super::sample::{Run, Sample, with_headers};
 use super::setup::{DROP_TAIL, LINKS, Link, Much, on_link};
 use crate::cells::{Cells, over};
@@ -102,13 +101,9 @@ impl Band {
     }
 
     /// The smallest window with which one flow fills 2 Mbit/s.
-    pub(super) fn smallest_window(&self, access: Access, delay_millis: u32) -> Option<u32> {
-        let name = match access.delay {
-            "1 ms" => "access 1 ms",
-            _ => "access 1.5 ms",
-        };
-        let rows: Vec<SmallestRow> =
-            serde_json::from_value(self.smallest_window.get(name)?.clone()).ok()?;
+    pub(super) fn smallest_window(&self, access: &str, delay_millis: u32) -> Option<u32> {
+        let rows = self.smallest_window.get(&format!("access {access}"))?;
+        let rows: Vec<SmallestRow> = serde_json::from_value(rows.clone()).ok()?;
         rows.iter().find(|row| row.delay_ms == delay_millis).map(|row| row.window)
     }
 }
@@ -245,7 +240,6 @@ pub(super) fn table(all: &[Beside<'_>]) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fig6::ACCESSES;
     use super::*;
 
     #[test]
@@ -257,6 +251,6 @@ mod tests {
         }
         assert!((1..=30).all(|window| band.window_fairness(window).is_some()));
         let smallest = |access| [1, 3, 5, 10].map(|delay| band.smallest_window(access, delay));
-        assert_eq!(smallest(ACCESSES[1]), [4, 5, 6, 8].map(Some));
+        assert_eq!(smallest("1.5 ms"), [4, 5, 6, 8].map(Some));
     }
 }

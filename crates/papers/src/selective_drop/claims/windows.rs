@@ -109,7 +109,7 @@ pub(super) fn fig_6(measured: &Measured) -> Vec<Stated> {
         let all: Vec<_> = of_access.filter_map(fig6::smallest).map(f64::from).collect();
         // The least that it grows by from one delay to the next longer one.
         let growth = all.windows(2).map(|two| two[1] - two[0]).fold(f64::INFINITY, f64::min);
-        let ns2 = measured.band.smallest_window(access, delay.millis);
+        let ns2 = measured.band.smallest_window(access.label, delay.millis);
         let what = format!(
             "Fig. 6: smallest window that fills 2 Mbit/s at {} ms (access {})",
             delay.millis, access.label

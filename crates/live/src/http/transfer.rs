@@ -1,0 +1,40 @@
+//! A body that was moved.
+
+use ackord_units::{Bytes, Rate, Span, Time};
+
+/// Which way a file went, seen from the HTTP client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the server to the client.
+    Download,
+    /// From the client to the server.
+    Upload,
+}
+
+/// One body that was moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Which way.
+    pub direction: Direction,
+    /// What the request asked for.
+    pub target: String,
+    /// Bytes of body: those to be sent, or those received so far.
+    pub bytes: Bytes,
+    /// When the request had come in, or gone out, since the start of the run.
+    pub began_at: Time,
+    /// When the last byte had arrived: for what we send, when it was acknowledged; nothing if it
+    /// never did.
+    pub ended_at: Option<Time>,
+}
+
+impl Transfer {
+    /// How long it took; nothing if it was never finished.
+    pub fn took(&self) -> Option<Span> {
+        self.ended_at.map(|end| end.saturating_since(self.began_at))
+    }
+
+    /// Bytes of body over the time they took; nothing if it was never finished.
+    pub fn goodput(&self) -> Option<Rate> {
+        self.took().map(|took| self.bytes.over(took))
+    }
+}
