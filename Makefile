@@ -122,9 +122,11 @@ ns2-band: ## repeat what ns-2 says about the papers' paths (dad-sd takes twenty 
 	python3 papers/selective-drop/ns2/band.py
 	python3 papers/dad-sd/ns2/band.py --jobs 2
 
-generated: ## refresh the scenario schema, and the program's output where documents quote it
+generated: ## refresh the schemas, and the program's output where documents quote it
 	BLESS=1 cargo test --quiet --package ackord-scenario --test tests schema
+	BLESS=1 cargo test --quiet --package ackord-live --lib settings::page
 	cargo run --quiet --package ackord-xtask -- generated --write
+	$(RELEASE) gateway schema >schema/gateway.schema.json
 
 fmt: ## format the code
 	@scripts/format.sh

@@ -153,7 +153,7 @@ fn each_mistake_is_told_with_its_line_and_what_would_do() {
         (
             "wan = \"eth0\"\nlan = \"wlan0\"\nremedy = { kind = \"proxy-tcp\", mode = \"paper\", place = \"in-path\" }\n",
             "3:10",
-            "`place` has no valid value",
+            "`place` is `in-path`",
         ),
         (
             "wan = \"eth0\"\nlan = \"wlan0\"\nremedy = { kind = \"proxy-tcp\", probe_intervall = \"1 s\" }\n",
