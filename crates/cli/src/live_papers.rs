@@ -14,7 +14,7 @@ use clap::Args;
 /// Repeat the two phone papers on this kernel: what does a user of stock Linux gain?
 ///
 /// The papers' own paths, in real time, with stock Linux as the sender. At the other end stands
-/// stock Linux too, or our TCP with the paper's way of acknowledging and with the standard one.
+/// stock Linux too, or our TCP with the paper's ACK policy and with the standard one.
 /// Beside every live number stands the simulator's. A full measurement takes half an hour
 /// and a machine that has nothing else to do; where packets were handed over too late, it says so.
 #[derive(Args)]

@@ -118,7 +118,7 @@ impl Store {
         let mut builder = Database::builder();
         builder.set_cache_size(CACHE_BYTES);
         // Opening for writing changes the file. Its version is looked at before; only after a crash
-        // that cannot be, and the file has to be repaired first, which changes none of its content.
+        // that cannot be, and the file has to be mended first, which changes none of its content.
         match builder.open_read_only(path) {
             Ok(database) => check_version(path, &database)?,
             Err(DatabaseError::RepairAborted) => {}

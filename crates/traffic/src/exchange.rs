@@ -46,7 +46,7 @@ impl Exchange {
 
 /// The end that asks, waits for the answer, pauses and asks again.
 #[derive(Clone, Debug)]
-pub struct Asker {
+pub struct Requester {
     exchange: Exchange,
     pause: Draw,
     phase: Asking,
@@ -65,9 +65,9 @@ enum Asking {
     Reading { answer: Transfer },
 }
 
-impl Asker {
-    pub(crate) fn new(exchange: Exchange, pause: Draw) -> Asker {
-        Asker { exchange, pause, phase: Asking::Before, read: Bytes::ZERO }
+impl Requester {
+    pub(crate) fn new(exchange: Exchange, pause: Draw) -> Requester {
+        Requester { exchange, pause, phase: Asking::Before, read: Bytes::ZERO }
     }
 
     fn begin(&mut self) -> Step {
@@ -82,7 +82,7 @@ impl Asker {
     }
 }
 
-impl Application for Asker {
+impl Application for Requester {
     fn start(&mut self, now: Time) {
         self.phase = Asking::Pause { until: now };
     }
@@ -242,8 +242,8 @@ impl WorkloadKnobs for RequestKnobs {
             counts: Counted::Answer,
             answers: Script::new(answers, self.count),
         };
-        let [asker, answerer] = ends(exchange, self.gap, self.think, stream);
-        Workloads { sends: answerer, receives: asker }
+        let [requester, answerer] = ends(exchange, self.gap, self.think, stream);
+        Workloads { sends: answerer, receives: requester }
     }
 }
 
@@ -280,8 +280,8 @@ impl WorkloadKnobs for WriteWriteReadKnobs {
             counts: Counted::Question,
             answers: Script::new(Lengths::listed(vec![self.reply]), self.count),
         };
-        let [asker, answerer] = ends(exchange, self.gap, self.think, stream);
-        Workloads { sends: asker, receives: answerer }
+        let [requester, answerer] = ends(exchange, self.gap, self.think, stream);
+        Workloads { sends: requester, receives: answerer }
     }
 }
 
@@ -292,9 +292,9 @@ fn ends(
     think: ThinkKnobs,
     stream: &dyn Fn(&str) -> RandomStream,
 ) -> [Workload; 2] {
-    let asker = Asker::new(exchange.clone(), gap.draw(stream("pauses")));
+    let requester = Requester::new(exchange.clone(), gap.draw(stream("pauses")));
     let answerer = Answerer::new(exchange, think.draw(stream("thoughts")));
-    [Workload::of(asker), Workload::of(answerer)]
+    [Workload::of(requester), Workload::of(answerer)]
 }
 
 #[cfg(test)]
@@ -321,26 +321,29 @@ mod tests {
 
     #[test]
     fn a_question_of_two_writes_is_two_steps_and_the_answer_ends_the_exchange() {
-        let mut asker = Asker::new(exchange(&[50, 60], Counted::Question), fixed(20));
-        assert_eq!(asker.next(at(0), &ROOM), Step::Wait, "before the connection stands");
-        asker.start(at(3));
+        let mut requester = Requester::new(exchange(&[50, 60], Counted::Question), fixed(20));
+        assert_eq!(requester.next(at(0), &ROOM), Step::Wait, "before the connection stands");
+        requester.start(at(3));
         let told = |index| Transfer { index, bytes: Bytes(110) };
-        assert_eq!(asker.next(at(3), &ROOM), Step::Began(told(0)));
-        assert_eq!(asker.next(at(3), &ROOM), Step::Write(Bytes(50)));
-        assert_eq!(asker.next(at(3), &ROOM), Step::Write(Bytes(60)));
-        assert_eq!(asker.next(at(3), &ROOM), Step::Wait);
-        asker.handle_data(at(0), Bytes(299));
-        assert_eq!(asker.next(at(8), &ROOM), Step::Wait);
-        asker.handle_data(at(0), Bytes(1));
-        assert_eq!(asker.next(at(9), &ROOM), Step::Completed(told(0)));
-        assert_eq!((asker.next(at(9), &ROOM), asker.deadline()), (Step::Wait, Some(at(29))));
-        assert_eq!(asker.next(at(29), &ROOM), Step::Began(told(1)));
-        assert_eq!(asker.next(at(29), &ROOM), Step::Write(Bytes(50)));
-        assert_eq!(asker.next(at(29), &ROOM), Step::Write(Bytes(60)));
-        asker.handle_data(at(0), Bytes(400));
-        assert_eq!(asker.next(at(40), &ROOM), Step::Completed(told(1)));
-        assert_eq!(asker.next(at(40), &ROOM), Step::Close, "no pause after the last");
-        assert_eq!(asker.size(), Some(Bytes(220)));
+        assert_eq!(requester.next(at(3), &ROOM), Step::Began(told(0)));
+        assert_eq!(requester.next(at(3), &ROOM), Step::Write(Bytes(50)));
+        assert_eq!(requester.next(at(3), &ROOM), Step::Write(Bytes(60)));
+        assert_eq!(requester.next(at(3), &ROOM), Step::Wait);
+        requester.handle_data(at(0), Bytes(299));
+        assert_eq!(requester.next(at(8), &ROOM), Step::Wait);
+        requester.handle_data(at(0), Bytes(1));
+        assert_eq!(requester.next(at(9), &ROOM), Step::Completed(told(0)));
+        assert_eq!(
+            (requester.next(at(9), &ROOM), requester.deadline()),
+            (Step::Wait, Some(at(29)))
+        );
+        assert_eq!(requester.next(at(29), &ROOM), Step::Began(told(1)));
+        assert_eq!(requester.next(at(29), &ROOM), Step::Write(Bytes(50)));
+        assert_eq!(requester.next(at(29), &ROOM), Step::Write(Bytes(60)));
+        requester.handle_data(at(0), Bytes(400));
+        assert_eq!(requester.next(at(40), &ROOM), Step::Completed(told(1)));
+        assert_eq!(requester.next(at(40), &ROOM), Step::Close, "no pause after the last");
+        assert_eq!(requester.size(), Some(Bytes(220)));
     }
 
     #[test]
@@ -359,12 +362,12 @@ mod tests {
 
     #[test]
     fn what_is_told_is_what_the_flow_s_sending_end_sends() {
-        let mut asker = Asker::new(exchange(&[50], Counted::Answer), fixed(0));
-        asker.start(at(0));
+        let mut requester = Requester::new(exchange(&[50], Counted::Answer), fixed(0));
+        requester.start(at(0));
         let told = Transfer { index: 0, bytes: Bytes(300) };
-        assert_eq!(asker.next(at(0), &ROOM), Step::Began(told));
-        assert_eq!(asker.next(at(0), &ROOM), Step::Write(Bytes(50)));
-        asker.handle_data(at(0), Bytes(300));
-        assert_eq!(asker.next(at(1), &ROOM), Step::Completed(told));
+        assert_eq!(requester.next(at(0), &ROOM), Step::Began(told));
+        assert_eq!(requester.next(at(0), &ROOM), Step::Write(Bytes(50)));
+        requester.handle_data(at(0), Bytes(300));
+        assert_eq!(requester.next(at(1), &ROOM), Step::Completed(told));
     }
 }

@@ -83,11 +83,11 @@ impl Transport {
 pub use bulk::Bulk;
 pub use datagrams::{Bursts, DATAGRAM_HEADERS, Datagrams};
 pub use draw::{Distribution, Draw};
-pub use exchange::{Answerer, Asker, Exchange};
+pub use exchange::{Answerer, Exchange, Requester};
 pub use on_off::OnOff;
 pub use paced::Paced;
-pub use telnet::{Echoer, Keys, Typist};
-pub use transfers::{Gathering, Transfers};
+pub use telnet::{Echoer, Keys, TelnetClient};
+pub use transfers::{Collector, Transfers};
 pub use web::Browser;
 
 use ackord_units::{Bytes, RandomStream, Time, mechanisms};

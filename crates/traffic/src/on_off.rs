@@ -5,7 +5,7 @@
 //! A transfer is a burst: it is complete when the other end has all of it.
 
 use crate::knobs::{LEAST, MOST, OFF, ON, ON_DISTRIBUTION, RATE, SET_BY_SCENARIO, lengths, pause};
-use crate::transfers::{Gathering, Script};
+use crate::transfers::{Collector, Script};
 use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step};
 use ackord_units::{Bytes, Knobs, RandomStream, Rate, Span, Time};
@@ -128,7 +128,7 @@ impl WorkloadKnobs for OnOffKnobs {
         let bursts = Script::new(lengths, self.count);
         let silence = pause(self.off, self.off_distribution, stream("pauses"));
         let source = OnOff::new(bursts.clone(), self.message, self.rate, silence);
-        Workloads { sends: Workload::of(source), receives: Workload::of(Gathering::new(bursts)) }
+        Workloads { sends: Workload::of(source), receives: Workload::of(Collector::new(bursts)) }
     }
 }
 

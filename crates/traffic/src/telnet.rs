@@ -2,7 +2,7 @@
 //!
 //! Keystrokes come when they come, whether the one before has been echoed or not, so what a user
 //! types during a stall arrives in one go and every one of them was slow. A transfer is a keystroke:
-//! it begins when the key is pressed and is complete when the typist has read its echo.
+//! it begins when the key is pressed and is complete when the client has read its echo.
 //!
 //! Not modelled: the output of commands (the far end answers each keystroke with an echo of one
 //! length); line mode, in which the echo is local; pauses that depend on what was answered.
@@ -15,7 +15,7 @@ use ackord_units::{Bytes, Knob, KnobKind, Knobs, RandomStream, Span, Time};
 /// Lengths of a keystroke and of its echo, which both ends have to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keys {
-    /// What the typist writes for a key.
+    /// What the client writes for a key.
     pub keystroke: Bytes,
     /// What the far end writes for each.
     pub echo: Bytes,
@@ -23,7 +23,7 @@ pub struct Keys {
 
 /// The end at which somebody types.
 #[derive(Clone, Debug)]
-pub struct Typist {
+pub struct TelnetClient {
     keys: Keys,
     gap: Draw,
     /// How many keystrokes there are; no end where absent.
@@ -37,9 +37,9 @@ pub struct Typist {
     unwritten: Bytes,
 }
 
-impl Typist {
-    pub(crate) fn new(keys: Keys, gap: Draw, count: Option<u64>) -> Typist {
-        Typist {
+impl TelnetClient {
+    pub(crate) fn new(keys: Keys, gap: Draw, count: Option<u64>) -> TelnetClient {
+        TelnetClient {
             keys,
             gap,
             count,
@@ -61,7 +61,7 @@ impl Typist {
     }
 }
 
-impl Application for Typist {
+impl Application for TelnetClient {
     fn start(&mut self, now: Time) {
         self.next_at = Some(now);
     }
@@ -169,7 +169,7 @@ impl WorkloadKnobs for TelnetKnobs {
         let keys = Keys { keystroke: self.keystroke, echo: self.echo };
         let gap = pause(self.gap, self.gap_distribution, stream("pauses"));
         Workloads {
-            sends: Workload::of(Typist::new(keys, gap, self.count)),
+            sends: Workload::of(TelnetClient::new(keys, gap, self.count)),
             receives: Workload::of(Echoer::new(keys)),
         }
     }
@@ -193,44 +193,44 @@ mod tests {
     const ROOM: Fixed = room(Bytes(10_000));
     const KEYS: Keys = Keys { keystroke: Bytes(2), echo: Bytes(3) };
 
-    fn typist(count: u64) -> Typist {
+    fn typing(count: u64) -> TelnetClient {
         let gap = Span::from_millis(100).as_nanos();
         let gap = Draw::new(gap, Distribution::Fixed, RandomStream::for_element(1, "gaps"));
-        Typist::new(KEYS, gap, Some(count))
+        TelnetClient::new(KEYS, gap, Some(count))
     }
 
     #[test]
     fn keys_are_pressed_on_time_whether_echoed_or_not_and_each_echo_completes_its_own() {
-        let mut typist = typist(2);
-        assert_eq!(typist.next(at(0), &ROOM), Step::Wait, "before the connection stands");
-        typist.start(at(5));
+        let mut client = typing(2);
+        assert_eq!(client.next(at(0), &ROOM), Step::Wait, "before the connection stands");
+        client.start(at(5));
         let told = |index| Transfer { index, bytes: Bytes(2) };
-        assert_eq!(typist.next(at(5), &ROOM), Step::Began(told(0)));
-        assert_eq!(typist.next(at(5), &ROOM), Step::Write(Bytes(2)));
-        assert_eq!((typist.next(at(5), &ROOM), typist.deadline()), (Step::Wait, Some(at(105))));
-        assert_eq!(typist.next(at(105), &ROOM), Step::Began(told(1)));
-        assert_eq!(typist.next(at(105), &ROOM), Step::Write(Bytes(2)));
-        assert_eq!((typist.next(at(105), &ROOM), typist.deadline()), (Step::Wait, None));
-        typist.handle_data(at(0), Bytes(5));
-        assert_eq!(typist.next(at(150), &ROOM), Step::Completed(told(0)));
-        assert_eq!(typist.next(at(150), &ROOM), Step::Wait);
-        typist.handle_data(at(0), Bytes(1));
-        assert_eq!(typist.next(at(160), &ROOM), Step::Completed(told(1)));
-        assert_eq!(typist.next(at(160), &ROOM), Step::Close);
-        assert_eq!(typist.size(), Some(Bytes(4)));
+        assert_eq!(client.next(at(5), &ROOM), Step::Began(told(0)));
+        assert_eq!(client.next(at(5), &ROOM), Step::Write(Bytes(2)));
+        assert_eq!((client.next(at(5), &ROOM), client.deadline()), (Step::Wait, Some(at(105))));
+        assert_eq!(client.next(at(105), &ROOM), Step::Began(told(1)));
+        assert_eq!(client.next(at(105), &ROOM), Step::Write(Bytes(2)));
+        assert_eq!((client.next(at(105), &ROOM), client.deadline()), (Step::Wait, None));
+        client.handle_data(at(0), Bytes(5));
+        assert_eq!(client.next(at(150), &ROOM), Step::Completed(told(0)));
+        assert_eq!(client.next(at(150), &ROOM), Step::Wait);
+        client.handle_data(at(0), Bytes(1));
+        assert_eq!(client.next(at(160), &ROOM), Step::Completed(told(1)));
+        assert_eq!(client.next(at(160), &ROOM), Step::Close);
+        assert_eq!(client.size(), Some(Bytes(4)));
     }
 
     #[test]
     fn a_full_send_buffer_delays_a_key_and_loses_none() {
-        let mut typist = typist(3);
-        typist.start(at(0));
-        assert!(matches!(typist.next(at(0), &room(Bytes::ZERO)), Step::Began(_)));
-        assert_eq!((typist.next(at(0), &room(Bytes::ZERO)), typist.deadline()), (Step::Wait, None));
-        assert_eq!(typist.next(at(350), &room(Bytes(1))), Step::Write(Bytes(1)));
-        assert_eq!(typist.next(at(350), &ROOM), Step::Write(Bytes(1)));
-        assert!(matches!(typist.next(at(350), &ROOM), Step::Began(_)), "the second was due");
-        assert_eq!(typist.next(at(350), &ROOM), Step::Write(Bytes(2)));
-        assert!(matches!(typist.next(at(350), &ROOM), Step::Began(_)), "and the third");
+        let mut client = typing(3);
+        client.start(at(0));
+        assert!(matches!(client.next(at(0), &room(Bytes::ZERO)), Step::Began(_)));
+        assert_eq!((client.next(at(0), &room(Bytes::ZERO)), client.deadline()), (Step::Wait, None));
+        assert_eq!(client.next(at(350), &room(Bytes(1))), Step::Write(Bytes(1)));
+        assert_eq!(client.next(at(350), &ROOM), Step::Write(Bytes(1)));
+        assert!(matches!(client.next(at(350), &ROOM), Step::Began(_)), "the second was due");
+        assert_eq!(client.next(at(350), &ROOM), Step::Write(Bytes(2)));
+        assert!(matches!(client.next(at(350), &ROOM), Step::Began(_)), "and the third");
     }
 
     #[test]

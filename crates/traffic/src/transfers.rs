@@ -161,21 +161,21 @@ impl Application for Transfers {
 
 /// The other end: tells of each transfer when its last byte has been read.
 #[derive(Clone, Debug)]
-pub struct Gathering {
+pub struct Collector {
     script: Script,
     /// Read, and not yet attributed to a completed transfer.
     read: Bytes,
     coming: Option<Transfer>,
 }
 
-impl Gathering {
-    pub(crate) fn new(mut script: Script) -> Gathering {
+impl Collector {
+    pub(crate) fn new(mut script: Script) -> Collector {
         let coming = script.next();
-        Gathering { script, read: Bytes::ZERO, coming }
+        Collector { script, read: Bytes::ZERO, coming }
     }
 }
 
-impl Application for Gathering {
+impl Application for Collector {
     fn handle_data(&mut self, _now: Time, bytes: Bytes) {
         self.read += bytes;
     }
@@ -224,7 +224,7 @@ impl WorkloadKnobs for TransfersKnobs {
         let pause = self.gap.draw(stream("pauses"));
         Workloads {
             sends: Workload::of(Transfers::new(script.clone(), pause)),
-            receives: Workload::of(Gathering::new(script)),
+            receives: Workload::of(Collector::new(script)),
         }
     }
 }
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn the_reader_tells_of_each_transfer_when_all_of_it_is_there() {
-        let mut reader = Gathering::new(script(&[100, 50], Some(3)));
+        let mut reader = Collector::new(script(&[100, 50], Some(3)));
         reader.handle_data(at(0), Bytes(99));
         assert_eq!(reader.next(at(0), &room(Bytes::ZERO)), Step::Wait);
         reader.handle_data(at(0), Bytes(51));

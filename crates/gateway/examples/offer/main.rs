@@ -2,7 +2,7 @@
 //! downloads of so many connections at once, data at the WAN interface and acknowledgments at the LAN interface.
 //!
 //! ```text
-//! offer WAN LAN PACKETS_A_SECOND SECONDS CONNECTIONS OCTETS_OF_DATA
+//! offer WAN LAN PACKETS_A_SECOND SECONDS CONNECTIONS BYTES_OF_DATA
 //! ```
 //!
 //! The kernel makes the packets itself and goes through its stack with them (XDP's test runs with live frames,
@@ -61,7 +61,7 @@ fn all((wan, lan): (&str, &str), len: u32, connections: u64, rate: u64) -> std::
 }
 
 fn usage() -> ! {
-    eprintln!("offer WAN LAN PACKETS_A_SECOND SECONDS CONNECTIONS OCTETS_OF_DATA");
+    eprintln!("offer WAN LAN PACKETS_A_SECOND SECONDS CONNECTIONS BYTES_OF_DATA");
     std::process::exit(2);
 }
 

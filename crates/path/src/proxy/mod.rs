@@ -11,7 +11,7 @@
 //! | `proxy_tcp/` | Proxy TCP, as its paper has it and for use |
 //! | `observed.rs` | [`Observed`]: what a passer-by knows of one connection |
 //! | `flows.rs` | [`Flows`]: the connections a box knows, at most so many |
-//! | `repair/` | [`Repair`]: what the wireless link has lost, and sending it again |
+//! | `recovery/` | [`LocalRecovery`]: what the wireless link has lost, and sending it again |
 //! | `snoop/` | [`Snoop`] |
 //! | `m_tcp/` | [`MTcp`] |
 //! | `script.rs` | for tests: packets in, packets out |
@@ -35,7 +35,7 @@ mod flows;
 mod observed;
 mod outbox;
 mod place;
-mod repair;
+mod recovery;
 #[cfg(test)]
 mod script;
 mod stats;
@@ -85,7 +85,9 @@ pub use observed::{MobileAck, Observed};
 pub use outbox::{Made, Note, Outbox};
 pub use place::{Lifetime, ProxyConfig};
 pub(crate) use place::{Place, Turn};
-pub use repair::{Answer, Inference, Repair, RepairConfig, Stored, WirelessRoundTrip};
+pub use recovery::{
+    Answer, Inference, LocalRecovery, LocalRecoveryConfig, Stored, WirelessRoundTrip,
+};
 pub use snoop::{Snoop, SnoopConfig, Stands, Suppress};
 pub use split::{Hop, SelectiveRepeat, Split, SplitConfig};
 pub use stats::ProxyStats;

@@ -65,7 +65,7 @@ impl<W: Write> PcapngWriter<W> {
         if !description.is_empty() {
             self.put_option(INTERFACE_DESCRIPTION_TEXT, description.as_bytes());
         }
-        // Time stamps count units of 10^-9 s.
+        // Timestamps count units of 10^-9 s.
         self.put_option(INTERFACE_TSRESOL, &[9]);
         self.put_option(OPTION_END, &[]);
         self.finish_block(INTERFACE_DESCRIPTION)?;

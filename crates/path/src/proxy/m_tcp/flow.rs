@@ -2,7 +2,7 @@
 
 use super::MTcpConfig;
 use crate::proxy::flows::Kept;
-use crate::proxy::repair::{Answer, Repair, Stored};
+use crate::proxy::recovery::{Answer, LocalRecovery, Stored};
 use crate::proxy::{Outbox, ProxyStats, Verdict};
 use ackord_events::{ProxyAct, ProxySending};
 use ackord_units::{Bytes, Seq, Span, Time};
@@ -11,7 +11,7 @@ use ackord_wire::{Flags, FlowId, Packet, SackBlocks, Segment};
 /// What is known of a connection, and what its sender has been told.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
-    repair: Repair,
+    recovery: LocalRecovery,
     silent_for: Option<Span>,
     release_after: Span,
     /// The first byte of data seen: nothing before it is held back.
@@ -46,14 +46,14 @@ const LONGEST_DELAYED_ACK: Span = Span::from_millis(500);
 
 impl Kept for Flow {
     fn deadline(&self) -> Option<Time> {
-        [self.repair.deadline(), self.released_at(), self.gone_at()].into_iter().flatten().min()
+        [self.recovery.deadline(), self.released_at(), self.gone_at()].into_iter().flatten().min()
     }
 }
 
 impl Flow {
     pub(super) fn new(config: MTcpConfig) -> Flow {
         Flow {
-            repair: Repair::new(config.repair),
+            recovery: LocalRecovery::new(config.recovery),
             silent_for: config.silent_for,
             release_after: config.release_after,
             base: None,
@@ -65,15 +65,15 @@ impl Flow {
     }
 
     pub(super) fn cached(&self) -> Bytes {
-        self.repair.cache().bytes()
+        self.recovery.cache().bytes()
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.repair.is_over()
+        self.recovery.is_over()
     }
 
     pub(super) fn on_refused(&mut self, packet: &Packet) -> Bytes {
-        self.repair.on_refused(packet)
+        self.recovery.on_refused(packet)
     }
 
     /// Something goes to the mobile host.
@@ -85,14 +85,14 @@ impl Flow {
         stats: &mut ProxyStats,
         out: &mut Outbox,
     ) -> Verdict {
-        let sent_up_to = self.repair.seen().sent_up_to();
-        let owed_nothing = self.repair.missing().is_none();
-        let stored = self.repair.on_data(now, packet);
+        let sent_up_to = self.recovery.seen().sent_up_to();
+        let owed_nothing = self.recovery.missing().is_none();
+        let stored = self.recovery.on_data(now, packet);
         if segment.payload_len > 0 {
             self.base.get_or_insert(segment.seq);
         }
         // What the link's queue refused, or what passed uncached, is between it and the sender.
-        if self.repair.missing().is_some() && owed_nothing {
+        if self.recovery.missing().is_some() && owed_nothing {
             self.owes_since = Some(now);
         }
         let again = sent_up_to.is_some_and(|known| segment.end_seq().at_or_before(known));
@@ -128,15 +128,15 @@ impl Flow {
         out: &mut Outbox,
     ) -> Verdict {
         let Some(segment) = packet.tcp else { return Verdict::Forward };
-        let once_only = self.repair.cache().first().is_none_or(|first| first.resent == 0);
-        let (queued, needless) = (out.packets().count(), self.repair.needless());
-        let answer = self.repair.on_ack(now, packet, out);
+        let once_only = self.recovery.cache().first().is_none_or(|first| first.resent == 0);
+        let (queued, needless) = (out.packets().count(), self.recovery.needless());
+        let answer = self.recovery.on_ack(now, packet, out);
         stats.data_sent += (out.packets().count() - queued) as u64;
-        let answered_first = once_only || self.repair.needless() > needless;
+        let answered_first = once_only || self.recovery.needless() > needless;
         self.heard(now, packet.flow, (answer, answered_first), stats, out);
         let plain = segment.flags.contains(Flags::ACK) && !segment.flags.contains(Flags::SYN);
         // Of what never passed here the box has nothing to say.
-        let known = answer == Answer::Old || self.repair.seen().una() == Some(segment.ack);
+        let known = answer == Answer::Old || self.recovery.seen().una() == Some(segment.ack);
         if plain && known { self.pass_on(now, packet, &segment, answer) } else { Verdict::Forward }
     }
 
@@ -151,17 +151,17 @@ impl Flow {
         let pure = segment.seq_len() == 0 && !segment.flags.contains(Flags::URG);
         // The sender's connection is with the box: of what is lost behind that it need not know.
         match answer {
-            Answer::Old | Answer::Repaired if pure => return Verdict::Absorb,
+            Answer::Old | Answer::Recovered if pure => return Verdict::Absorb,
             Answer::Old => return Verdict::Forward,
             _ => {}
         }
         let ack = match answer {
             // It has to send what is missing, and its acknowledgments have to be in order.
-            Answer::Unrepaired => segment.ack,
+            Answer::Unrecovered => segment.ack,
             // The byte held back would have to go with the first duplicate, and a sender that asks
             // after a timeout whether it was needed (RFC 5682) took that for progress and its
             // repetition for needless, each time.
-            _ if self.repair.answers_sender() && self.lacks_what_is_missing() => segment.ack,
+            _ if self.recovery.answers_sender() && self.lacks_what_is_missing() => segment.ack,
             _ => self.all_but_the_last(segment.ack),
         };
         // What has been said stays said.
@@ -169,12 +169,12 @@ impl Flow {
         let told = Told { ack, window: segment.window };
         let holds = ack.before(segment.ack);
         self.release_at = holds.then(|| now + self.release_after);
-        let says_nothing = self.told == Some(told) && pure && answer != Answer::Unrepaired;
+        let says_nothing = self.told == Some(told) && pure && answer != Answer::Unrecovered;
         if says_nothing && holds {
             return Verdict::Absorb;
         }
         self.told = Some(told);
-        let hides = self.repair.repairs_first_missing() && !segment.options.sack.is_empty();
+        let hides = self.recovery.recovers_first_missing() && !segment.options.sack.is_empty();
         if ack == segment.ack && !hides {
             return Verdict::Forward;
         }
@@ -184,24 +184,24 @@ impl Flow {
     /// Whether the mobile host waits for something that only the sender can send: it passed before
     /// this box began anew, found no room, or was given up.
     fn lacks_what_is_missing(&self) -> bool {
-        self.repair.seen().outstanding() > 0 && !self.repair.repairs_first_missing()
+        self.recovery.seen().outstanding() > 0 && !self.recovery.recovers_first_missing()
     }
 
     /// Everything but the last byte of data. The end of the stream is acknowledged whole.
     fn all_but_the_last(&self, ack: Seq) -> Seq {
         let data = self.base.is_some_and(|base| ack.after(base));
-        if data && !self.repair.is_over() { ack - 1 } else { ack }
+        if data && !self.recovery.is_over() { ack - 1 } else { ack }
     }
 
     /// Whether the byte at `seq` is the one held back.
     fn holds_back(&self, seq: Seq) -> bool {
-        let una = self.repair.seen().una();
+        let una = self.recovery.seen().una();
         self.told.is_some_and(|told| told.ack == seq && una.is_some_and(|una| una.after(seq)))
     }
 
     /// Acknowledges all that the mobile host has, with this window or its own.
     fn tell(&mut self, window: Option<u16>, stats: &mut ProxyStats, out: &mut Outbox) {
-        let seen = self.repair.seen();
+        let seen = self.recovery.seen();
         let window = window.unwrap_or(if self.reach == Reach::Here { seen.window() } else { 0 });
         let Some(packet) = seen.acknowledgment(window) else { return };
         let ack = packet.tcp.map_or(Seq(0), |segment| segment.ack);
@@ -235,15 +235,15 @@ impl Flow {
     /// When the byte held back is acknowledged all the same. As long as the mobile host owes an
     /// answer there is more to come: that, or the end of the wait for it.
     fn released_at(&self) -> Option<Time> {
-        self.release_at.filter(|_| self.repair.missing().is_none())
+        self.release_at.filter(|_| self.recovery.missing().is_none())
     }
 
     /// When the mobile host is taken for gone, if it is not heard before.
     fn gone_at(&self) -> Option<Time> {
-        let asked = self.reach == Reach::Here && self.repair.missing().is_some();
+        let asked = self.reach == Reach::Here && self.recovery.missing().is_some();
         let since = self.owes_since.filter(|_| asked)?;
-        let patience = self.silent_for.unwrap_or(self.repair.timeout());
-        let alone = self.repair.cache().len() < 2;
+        let patience = self.silent_for.unwrap_or(self.recovery.timeout());
+        let alone = self.recovery.cache().len() < 2;
         Some(since + patience + if alone { LONGEST_DELAYED_ACK } else { Span::ZERO })
     }
 
@@ -265,7 +265,7 @@ impl Flow {
             out.note(flow, ProxyAct::HoldBegan);
             self.tell(Some(0), stats, out);
         }
-        if let Some(what) = self.repair.handle_deadline(now, out) {
+        if let Some(what) = self.recovery.handle_deadline(now, out) {
             stats.data_sent += 1;
             stats.probes += u64::from(what == ProxySending::Probe);
         }

@@ -22,7 +22,7 @@
 //! | greets when it is back, with the highest byte it has | the box asks, sending the first missing segment again; SACK blocks say the rest |
 //! | is told how fast it may send | as TCP has it |
 //!
-//! What the wireless link loses otherwise is retransmitted by the box ([`repair`](super::repair)), and
+//! What the wireless link loses otherwise is retransmitted by the box ([`recovery`](super::recovery)), and
 //! the sender is not told of it: it speaks to the box. Acknowledgments and their timestamps stay
 //! those of the mobile host, so a connection has the mobile host's word for everything that it takes
 //! for delivered, and goes on without the box if that dies.
@@ -35,8 +35,8 @@ mod flow;
 mod tests;
 
 use super::flows::Flows;
-use super::repair::RepairConfig;
-use super::repair::{Inference, LocalKnobs};
+use super::recovery::LocalRecoveryConfig;
+use super::recovery::{Inference, LocalKnobs};
 use super::{Heading, InPath, MiddleBox, Outbox, Proxy, ProxyKnobs, ProxyStats, Verdict};
 use ackord_units::{Bytes, Knobs, Span, Time};
 use ackord_wire::{Flags, FlowId, Packet, Segment};
@@ -66,7 +66,7 @@ pub struct MTcpKnobs {
 impl ProxyKnobs for MTcpKnobs {
     fn build(&self) -> Proxy {
         Proxy::InPath(Box::new(MTcp::new(MTcpConfig {
-            repair: self.local.repair(Inference::Deliveries),
+            recovery: self.local.recovery(Inference::Deliveries),
             flows: self.local.flows,
             idle_for: self.local.idle_for,
             silent_for: self.silent_for,
@@ -79,7 +79,7 @@ impl ProxyKnobs for MTcpKnobs {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MTcpConfig {
     /// Caching and local retransmission of each connection.
-    pub repair: RepairConfig,
+    pub recovery: LocalRecoveryConfig,
     /// Connections it keeps something of; others pass.
     pub flows: usize,
     /// A connection is forgotten this long after its last packet.

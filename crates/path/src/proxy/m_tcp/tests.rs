@@ -1,12 +1,12 @@
 use super::*;
 use crate::proxy::Lane;
-use crate::proxy::repair::Inference;
+use crate::proxy::recovery::Inference;
 use crate::proxy::script::Seen::{Acked, Again, Changed, Kept, Passed, Probed};
 use crate::proxy::script::{Script, ack, at, data, from_mobile, nth, to_mobile};
 use ackord_units::Seq;
 
 fn config() -> MTcpConfig {
-    let repair = RepairConfig {
+    let recovery = LocalRecoveryConfig {
         cache: Bytes(100_000),
         dupacks: 1,
         timer_min: Span::from_millis(40),
@@ -17,7 +17,7 @@ fn config() -> MTcpConfig {
         lane: Lane::First,
     };
     MTcpConfig {
-        repair,
+        recovery,
         flows: 4,
         idle_for: Span::from_secs(60),
         silent_for: Some(Span::from_millis(40)),

@@ -8,7 +8,7 @@ use super::flows::{Limits, Tracked};
 use super::hold::{Aftermath, Hold, Probe, Reach};
 use super::practical::{Freeze, PracticalConfig, Standing};
 use super::rate::DeliveryRate;
-use super::repair::{Answered, Circumstances, Repair, Sack, Undoes};
+use super::recovery::{Answered, Circumstances, FlowRecovery, Sack, Undoes};
 use super::reserve::{Closed, Reserve};
 use super::stance::{Spells, Stance};
 use ackord_events::{ProxyAct, ProxySending};
@@ -23,7 +23,7 @@ pub(super) struct Connection {
     cache: SegmentCache,
     trip: WirelessTrip,
     rate: DeliveryRate,
-    repair: Repair,
+    recovery: FlowRecovery,
     spells: Spells,
     sack: Sack,
     /// Who offered SACK in the handshake.
@@ -89,7 +89,7 @@ impl Connection {
             cache: SegmentCache::new(limits.cache_per_flow),
             trip: WirelessTrip::default(),
             rate: DeliveryRate::default(),
-            repair: Repair::default(),
+            recovery: FlowRecovery::default(),
             spells: Spells::default(),
             sack: Sack::default(),
             offers: Offers::default(),
@@ -192,13 +192,13 @@ impl Connection {
     /// What an acknowledgment says of the data.
     fn take_in(&mut self, now: Time, segment: &Segment, said: MobileAck) -> News {
         let mut news = News::Nothing;
-        let (held, trip, repair) = (self.hold.is_some(), &self.trip, &mut self.repair);
+        let (held, trip, recovery) = (self.hold.is_some(), &self.trip, &mut self.recovery);
         let echo = segment.options.timestamps.map(|stamps| stamps.echo);
         let mut delivered = |cached: &Cached| {
             news = News::Delivered;
-            repair.on_delivered(now, cached, trip, which_sending(cached, echo, held));
+            recovery.on_delivered(now, cached, trip, which_sending(cached, echo, held));
         };
-        Repair::mark_sacked(&mut self.cache, segment, &mut delivered);
+        FlowRecovery::mark_sacked(&mut self.cache, segment, &mut delivered);
         let (MobileAck::New(octets), Some(una)) = (said, self.seen.una()) else { return news };
         let covered = self.cache.iter().take_while(|it| it.segment().end_seq().at_or_before(una));
         covered.filter(|cached| !cached.sacked).for_each(delivered);
@@ -270,10 +270,10 @@ impl Connection {
     fn look_for_losses(&mut self, now: Time, said: MobileAck) {
         let facts = self.circumstances(now);
         let known = (&mut self.cache, &mut self.spells);
-        self.repair.find_lost(known, &self.trip, &facts);
+        self.recovery.find_lost(known, &self.trip, &facts);
         if let (MobileAck::Duplicate(count), false) = (said, self.sack == Sack::Agreed) {
             let known = (&mut self.cache, &mut self.spells);
-            self.repair.on_duplicate(known, &self.trip, &facts, count);
+            self.recovery.on_duplicate(known, &self.trip, &facts, count);
         }
     }
 
@@ -372,7 +372,7 @@ impl Connection {
         // A box that began in the middle of a connection may lack what the mobile waits for: then
         // only the sender can recover it, and has to hear of it.
         let repaired = oldest.mark != Mark::Left && oldest.segment().seq.at_or_before(una);
-        let signals = self.repair.signals(una);
+        let signals = self.recovery.signals(una);
         let aside = self.spells.stance() == Stance::Aside;
         self.counts_duplicates() && repaired && !signals && !aside
     }
@@ -544,7 +544,7 @@ impl Tracked for Connection {
         };
         let own = match &self.hold {
             Some(hold) => Some(hold.probe_at),
-            None => [self.overdue_at(), self.next_wanted_at(), self.repair.look_again_at()]
+            None => [self.overdue_at(), self.next_wanted_at(), self.recovery.look_again_at()]
                 .into_iter()
                 .flatten()
                 .min(),

@@ -8,7 +8,7 @@
 //! | `connection.rs` | one connection in practical mode |
 //! | `detect.rs` | the wireless round trip, and the silence that counts as fading |
 //! | `hold.rs` | while the mobile host is silent: probes, and what an answer says |
-//! | `repair.rs` | which segments were lost while the link works |
+//! | `recovery.rs` | which segments were lost while the link works |
 //! | `stance.rs` | whether a connection is better off without recoveries |
 //! | `rate.rs` | how fast the link delivers: the pace of repetitions |
 //! | `reserve.rs` | acknowledgments held back, in the path only |
@@ -27,7 +27,7 @@ mod hold;
 mod paper;
 mod practical;
 mod rate;
-mod repair;
+mod recovery;
 mod reserve;
 mod stance;
 

@@ -1,7 +1,7 @@
 //! Proxy TCP for use: the paper's watching, repeating and testing, with what the paper leaves open
 //! worked out (decision 0080 says why each is as it is).
 //!
-//! - **Losses**: every hole at once, by the order in which segments were sent (`repair.rs`).
+//! - **Losses**: every hole at once, by the order in which segments were sent (`recovery.rs`).
 //! - **Fading**: the oldest data is overdue by what the wireless round trip and its deviation
 //!   allow, and nothing else came from the mobile either (`detect.rs`). A lone segment that is overdue
 //!   is only repeated.

@@ -14,7 +14,7 @@
 //!   sum over [`SPELLS`] spells has a gamma distribution; beyond [`KNOWN_AT`], where it is once in a
 //!   thousand times by chance, the queue is known to overflow, and below [`FORGOTTEN_AT`], where it is
 //!   half the times, no longer. A spell looks like it if its own share is small ([`LONGEST`]).
-//! - **Recoveries do not lead on**: [`super::repair`] finds that losses crowd as errors do not, or goes from
+//! - **Recoveries do not lead on**: [`super::recovery`] finds that losses crowd as errors do not, or goes from
 //!   hole to hole of a flight that met a full queue, a round trip each ([`Spells::leave`]).
 //!
 //! The first needs a sender that does not speak SACK: one that does gets every hole filled at once, and

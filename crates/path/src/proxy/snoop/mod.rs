@@ -11,7 +11,7 @@
 //! | `mod.rs` | [`Snoop`]: which packets pass, which do not |
 //! | `tests.rs` | scripts; anything whatever |
 //!
-//! What is lost, and sending it again, is in [`repair`](super::repair).
+//! What is lost, and sending it again, is in [`recovery`](super::recovery).
 //!
 //! Not modelled: data from a mobile sender (Balakrishnan et al. ask for negative acknowledgments
 //! there, which a mobile host would have to understand); handing the cache over to another base
@@ -23,7 +23,7 @@
 mod tests;
 
 use super::flows::Flows;
-use super::repair::{Answer, Inference, LocalKnobs, Repair, RepairConfig, Stored};
+use super::recovery::{Answer, Inference, LocalKnobs, LocalRecovery, LocalRecoveryConfig, Stored};
 use super::{Heading, InPath, MiddleBox, Outbox, Proxy, ProxyKnobs, ProxyStats, Verdict};
 use ackord_events::ProxySending;
 use ackord_tcp::{MODE, Mode};
@@ -65,7 +65,7 @@ impl ProxyKnobs for SnoopKnobs {
             Mode::Paper => Inference::Duplicates,
         };
         Proxy::InPath(Box::new(Snoop::new(SnoopConfig {
-            repair: self.local.repair(inference),
+            recovery: self.local.recovery(inference),
             flows: self.local.flows,
             idle_for: self.local.idle_for,
             suppress: self.suppress,
@@ -78,7 +78,7 @@ impl ProxyKnobs for SnoopKnobs {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SnoopConfig {
     /// Caching and local retransmission of each connection.
-    pub repair: RepairConfig,
+    pub recovery: LocalRecoveryConfig,
     /// Connections it keeps something of; others pass.
     pub flows: usize,
     /// A connection is forgotten this long after its last packet.
@@ -117,7 +117,7 @@ pub enum Stands {
 #[derive(Clone, Debug)]
 pub struct Snoop {
     config: SnoopConfig,
-    flows: Flows<Repair>,
+    flows: Flows<LocalRecovery>,
     stats: ProxyStats,
 }
 
@@ -142,7 +142,7 @@ impl Snoop {
         }
         let of_interest = opens || segment.payload_len > 0;
         let flow = if of_interest {
-            self.flows.get_or_insert(now, packet.flow, || Repair::new(self.config.repair))
+            self.flows.get_or_insert(now, packet.flow, || LocalRecovery::new(self.config.recovery))
         } else {
             self.flows.get_mut(now, packet.flow)
         };
@@ -194,7 +194,7 @@ impl Snoop {
             Suppress::Off => false,
             Suppress::WithoutTimestamps => !timestamps,
         };
-        let repairs = flow.repairs_first_missing();
+        let recovers = flow.recovers_first_missing();
         let over = flow.is_over();
         self.stats.data_sent += (out.packets().count() - queued) as u64;
         self.stats.set_cached(Bytes(self.stats.cached.get() + after.get() - before.get()));
@@ -203,7 +203,7 @@ impl Snoop {
         } else {
             self.flows.settle(packet.flow);
         }
-        let verdict = self.verdict(packet, segment, answer, hides.then_some(repairs));
+        let verdict = self.verdict(packet, segment, answer, hides.then_some(recovers));
         match verdict {
             Verdict::Absorb => self.stats.absorbed += 1,
             Verdict::Rewrite(_) => self.stats.rewritten += 1,
@@ -221,15 +221,15 @@ impl Snoop {
         answer: Answer,
         hidden: Option<bool>,
     ) -> Verdict {
-        let Some(repairs) = hidden else { return Verdict::Forward };
+        let Some(recovers) = hidden else { return Verdict::Forward };
         let pure = segment.seq_len() == 0 && !segment.flags.intersects(Flags::RST | Flags::URG);
         let blocks = !segment.options.sack.is_empty();
-        let is_paper = self.config.repair.inference == Inference::Duplicates;
+        let is_paper = self.config.recovery.inference == Inference::Duplicates;
         let rewrites = self.config.stands == Stands::InPath;
         match answer {
-            Answer::Old | Answer::Repaired if pure => Verdict::Absorb,
+            Answer::Old | Answer::Recovered if pure => Verdict::Absorb,
             // From the blocks a sender would take for lost what is being recovered here.
-            Answer::News if blocks && repairs && !is_paper && rewrites => {
+            Answer::News if blocks && recovers && !is_paper && rewrites => {
                 Verdict::Rewrite(without_blocks(packet))
             }
             _ => Verdict::Forward,

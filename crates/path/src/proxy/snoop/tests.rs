@@ -8,7 +8,7 @@ use ackord_units::Seq;
 use ackord_wire::Ecn;
 
 fn config() -> SnoopConfig {
-    let repair = RepairConfig {
+    let recovery = LocalRecoveryConfig {
         cache: Bytes(100_000),
         dupacks: 1,
         timer_min: Span::from_millis(40),
@@ -19,7 +19,7 @@ fn config() -> SnoopConfig {
         lane: Lane::First,
     };
     SnoopConfig {
-        repair,
+        recovery,
         flows: 4,
         idle_for: Span::from_secs(60),
         suppress: Suppress::On,
@@ -28,8 +28,8 @@ fn config() -> SnoopConfig {
 }
 
 fn paper() -> SnoopConfig {
-    let repair = RepairConfig { inference: Inference::Duplicates, ..config().repair };
-    SnoopConfig { repair, ..config() }
+    let recovery = LocalRecoveryConfig { inference: Inference::Duplicates, ..config().recovery };
+    SnoopConfig { recovery, ..config() }
 }
 
 /// Ten segments have passed, at 0 to 9 ms, and the first is acknowledged at 20 ms.
@@ -125,8 +125,8 @@ fn a_block_about_something_sent_later_shows_that_a_retransmission_is_lost() {
 fn what_went_ahead_of_the_queue_says_nothing_of_what_waits_there() {
     // Segment 2 is lost; 11 to 14 wait in the queue while it overtakes them.
     let arrives = |lane| {
-        let repair = RepairConfig { lane, ..config().repair };
-        let mut script = begun(SnoopConfig { repair, ..config() });
+        let recovery = LocalRecoveryConfig { lane, ..config().recovery };
+        let mut script = begun(SnoopConfig { recovery, ..config() });
         script.flight(21, 11..=14);
         assert_eq!(script.up(25, ack(2, &[(3, 4)])), [Kept, Again(nth(2))]);
         assert_eq!(script.up(26, ack(2, &[(3, 11)])), [Kept]);
@@ -232,7 +232,7 @@ fn suppression_can_be_off_or_left_to_timestamps() {
     let asked = |suppress, stamp: fn(Packet) -> Packet| {
         let mut script = begun(SnoopConfig { suppress, ..config() });
         let news = script.up(21, stamp(ack(2, &[(3, 4)])));
-        assert_eq!(news[1..], [Again(nth(2))], "the repair is the same");
+        assert_eq!(news[1..], [Again(nth(2))], "the recovery is the same");
         news[0].clone()
     };
     let plain = |packet| packet;
@@ -244,8 +244,8 @@ fn suppression_can_be_off_or_left_to_timestamps() {
 
 #[test]
 fn what_does_not_fit_passes_and_its_loss_is_the_senders() {
-    let repair = RepairConfig { cache: Bytes(2_500), ..config().repair };
-    let mut script = Script::new(Snoop::new(SnoopConfig { repair, ..config() }));
+    let recovery = LocalRecoveryConfig { cache: Bytes(2_500), ..config().recovery };
+    let mut script = Script::new(Snoop::new(SnoopConfig { recovery, ..config() }));
     script.flight(0, 1..=4);
     assert_eq!(script.the_box.stats().uncached, Bytes(2_000));
     assert_eq!(script.up(20, ack(3, &[])), [Passed]);

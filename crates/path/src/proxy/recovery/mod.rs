@@ -4,13 +4,13 @@
 //! ```text
 //! data ──► on_data: cached ──► the mobile
 //!                                  │
-//! sender ◄── on_ack: News, Repaired, Unrepaired .. ◄── acknowledgment
+//! sender ◄── on_ack: News, Recovered, Unrecovered .. ◄── acknowledgment
 //!                └► lost? ─► retransmitted
 //! ```
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `mod.rs` | [`Repair`]: one connection |
+//! | `mod.rs` | [`LocalRecovery`]: one connection |
 //! | `lost.rs` | what is lost, by duplicates alone or by what was delivered |
 //! | `round_trip.rs` | [`WirelessRoundTrip`]: how long an acknowledgment takes from here |
 //!
@@ -40,7 +40,7 @@ pub use round_trip::WirelessRoundTrip;
 
 /// How a box recovers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RepairConfig {
+pub struct LocalRecoveryConfig {
     /// Data kept of one connection.
     pub cache: Bytes,
     /// Duplicate acknowledgments that mean a loss, where nothing else tells.
@@ -87,9 +87,9 @@ pub enum Answer {
     /// It acknowledges more than was acknowledged before, or carries data or another window.
     News,
     /// It asks for a segment that the box has retransmitted, and has not given up.
-    Repaired,
+    Recovered,
     /// It asks for a segment that the sender has to send.
-    Unrepaired,
+    Unrecovered,
     /// It is older than another that came before it.
     Old,
     /// It has nothing to do with losses.
@@ -98,8 +98,8 @@ pub enum Answer {
 
 /// One connection's data between the box and the mobile host.
 #[derive(Clone, Debug)]
-pub struct Repair {
-    config: RepairConfig,
+pub struct LocalRecovery {
+    config: LocalRecoveryConfig,
     seen: Observed,
     cache: SegmentCache,
     round_trip: WirelessRoundTrip,
@@ -144,7 +144,7 @@ const MOST_AT_ONCE: usize = 10;
 /// Sequence numbers further ahead than any window are not the stream's (RFC 7323 §2.3).
 const LARGEST_WINDOW: u32 = 1 << 30;
 
-impl Kept for Repair {
+impl Kept for LocalRecovery {
     fn deadline(&self) -> Option<Time> {
         // Where the first missing segment is not cached, it is the sender's to recover.
         let first = self.first_missing(self.seen.una()?)?;
@@ -156,10 +156,10 @@ impl Kept for Repair {
     }
 }
 
-impl Repair {
+impl LocalRecovery {
     /// A connection of which nothing has passed.
-    pub fn new(config: RepairConfig) -> Repair {
-        Repair {
+    pub fn new(config: LocalRecoveryConfig) -> LocalRecovery {
+        LocalRecovery {
             config,
             seen: Observed::default(),
             cache: SegmentCache::new(config.cache),
@@ -263,12 +263,12 @@ impl Repair {
             MobileAck::New(_) => {
                 self.on_progress(now, &segment);
                 self.mark_sacked(now, &segment);
-                self.repair(now, &segment, out);
+                self.recover(now, &segment, out);
                 Answer::News
             }
             MobileAck::Duplicate(_) => self.on_asked(now, &segment, Asks::Duplicate, out),
             MobileAck::Same => match self.on_asked(now, &segment, Asks::ByBlocksOnly, out) {
-                Answer::Repaired => Answer::News,
+                Answer::Recovered => Answer::News,
                 answer => answer,
             },
             MobileAck::Old => Answer::Old,
@@ -304,7 +304,7 @@ impl Repair {
 
     /// Whether the first missing segment is the box's to recover, so that the sender need not know
     /// what has arrived above it.
-    pub fn repairs_first_missing(&self) -> bool {
+    pub fn recovers_first_missing(&self) -> bool {
         let Some(una) = self.seen.una() else { return false };
         let first = self.first_missing(una);
         first.is_some_and(|first| !self.is_senders(first.segment()) && !self.is_given_up(first))

@@ -1,6 +1,6 @@
 //! Knobs of boxes that cache data and retransmit it over the wireless link.
 
-use super::{Inference, RepairConfig};
+use super::{Inference, LocalRecoveryConfig};
 use crate::proxy::Lane;
 use ackord_units::{Bytes, Keyword, Knobs, Span};
 
@@ -79,8 +79,8 @@ enum Priority {
 
 impl LocalKnobs {
     /// How a box recovers that infers losses so.
-    pub(in crate::proxy) fn repair(&self, inference: Inference) -> RepairConfig {
-        RepairConfig {
+    pub(in crate::proxy) fn recovery(&self, inference: Inference) -> LocalRecoveryConfig {
+        LocalRecoveryConfig {
             cache: self.cache,
             dupacks: self.dupacks,
             timer_min: self.timer_min,

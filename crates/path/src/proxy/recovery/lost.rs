@@ -1,6 +1,6 @@
 //! What is lost on the wireless hop, and sending it again.
 
-use super::{Answer, Asks, Backlog, Inference, MOST_AT_ONCE, Repair, again};
+use super::{Answer, Asks, Backlog, Inference, LocalRecovery, MOST_AT_ONCE, again};
 use crate::proxy::{Cached, Lane, Outbox};
 use ackord_events::ProxySending;
 use ackord_units::{Seq, Time};
@@ -28,7 +28,7 @@ fn blocks(segment: &Segment) -> Blocks {
     }
 }
 
-impl Repair {
+impl LocalRecovery {
     /// The mobile has acknowledged more.
     pub(super) fn on_progress(&mut self, now: Time, segment: &Segment) {
         let least = self.round_trip.least();
@@ -107,7 +107,7 @@ impl Repair {
             (Blocks::Below, _) | (Blocks::None, Asks::ByBlocksOnly) => return Answer::Other,
             (Blocks::None, Asks::Duplicate) if self.echoes > 0 && now < self.echoes_until => {
                 self.echoes -= 1;
-                return Answer::Repaired;
+                return Answer::Recovered;
             }
             _ => self.duplicates = self.duplicates.saturating_add(1),
         }
@@ -115,15 +115,15 @@ impl Repair {
         match blocks {
             Blocks::Above => {
                 self.mark_sacked(now, segment);
-                self.repair(now, segment, out);
+                self.recover(now, segment, out);
             }
             Blocks::Below | Blocks::None => self.learn_from_count(),
         }
-        let Some(first) = self.first_missing(segment.ack) else { return Answer::Unrepaired };
+        let Some(first) = self.first_missing(segment.ack) else { return Answer::Unrecovered };
         match blocks {
-            _ if self.is_senders(first.segment()) => Answer::Unrepaired,
-            Blocks::Above if first.resent > 0 && !self.is_given_up(first) => Answer::Repaired,
-            Blocks::Above => Answer::Unrepaired,
+            _ if self.is_senders(first.segment()) => Answer::Unrecovered,
+            Blocks::Above if first.resent > 0 && !self.is_given_up(first) => Answer::Recovered,
+            Blocks::Above => Answer::Unrecovered,
             Blocks::Below | Blocks::None => self.count_duplicate(now, segment.ack, out),
         }
     }
@@ -140,20 +140,20 @@ impl Repair {
 
     /// A duplicate that says no more than that something has arrived.
     fn count_duplicate(&mut self, now: Time, una: Seq, out: &mut Outbox) -> Answer {
-        let Some(first) = self.first_missing(una) else { return Answer::Unrepaired };
+        let Some(first) = self.first_missing(una) else { return Answer::Unrecovered };
         let (resent, tries) = (first.resent, self.config.tries);
         if resent == 0 && self.duplicates < self.config.dupacks {
-            return Answer::Unrepaired;
+            return Answer::Unrecovered;
         }
         if resent > 0 && self.expected > 0 {
             self.expected -= 1;
-            return Answer::Repaired;
+            return Answer::Recovered;
         }
         // More than expected: what was retransmitted is lost again. Balakrishnan et al. leave that to
         // the timer.
         let once_only = self.config.inference == Inference::Duplicates;
         if resent >= tries || (resent > 0 && once_only) {
-            return Answer::Unrepaired;
+            return Answer::Unrecovered;
         }
         let since = self.since;
         let above = self.cache.iter().skip(1).filter(|cached| cached.sent_at > since).count();
@@ -162,11 +162,11 @@ impl Repair {
         if let Some(first) = self.cache.first_mut() {
             resend(now, lane, first, out);
         }
-        Answer::Repaired
+        Answer::Recovered
     }
 
     /// Retransmits everything that is lost, as far as it may at once.
-    pub(super) fn repair(&mut self, now: Time, segment: &Segment, out: &mut Outbox) {
+    pub(super) fn recover(&mut self, now: Time, segment: &Segment, out: &mut Outbox) {
         let Some(first) = self.cache.first() else { return };
         let first_lost = self.is_overtaken(first);
         let nothing_new = segment.options.sack.is_empty() && self.backlog == Backlog::None;

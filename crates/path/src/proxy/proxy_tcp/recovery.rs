@@ -113,7 +113,7 @@ pub(super) enum Answered {
 
 /// The state of recovery of one connection.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Repair {
+pub(super) struct FlowRecovery {
     /// The last sent of what has arrived.
     newest: Option<Sending>,
     /// How much later than what was sent after it a segment may arrive: none, until reordering
@@ -161,7 +161,7 @@ pub(super) enum Undoes {
     No,
 }
 
-impl Repair {
+impl FlowRecovery {
     /// A segment has arrived.
     pub(super) fn on_delivered(
         &mut self,
