@@ -60,6 +60,8 @@ check: ## what a change must pass besides the tests: format, lints, layers, size
 	cargo clippy --workspace --all-targets $$(scripts/features.sh) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 	cargo run --quiet --package ackord-xtask -- layers sizes modules names docs ledger profiles generated
+	@# A mechanism that the guide does not explain, or the other way round.
+	cargo test --quiet --package ackord-study --lib every_mechanism_has_an_entry
 	cargo deny --log-level error check licenses bans sources
 
 fuzz: ## look for inputs that break something (SECONDS_EACH=60; TARGETS="pair packet")
