@@ -30,7 +30,7 @@ LATE = 0.05
 OPTIONS = bytes([2, 4, 5, 180, 1, 1, 4, 2, 1, 3, 3, 7])
 STATES = ["SYN-SENT", "SYN-RECEIVED", "ESTABLISHED", "FIN-WAIT-1", "FIN-WAIT-2", "CLOSE-WAIT",
           "CLOSING", "LAST-ACK", "TIME-WAIT"]
-# Flags; sequence number from RCV.NXT; acknowledgment from SND.NXT; octets.
+# Flags; sequence number from RCV.NXT; acknowledgment from SND.NXT; bytes.
 STIMULI = {
     "reset, exact": (RST, 0, None, 0),
     "reset inside the window": (RST, 10, None, 0),
@@ -40,13 +40,13 @@ STIMULI = {
     "SYN below the window": (SYN, -3000, None, 0),
     "the SYN-ACK again": (SYN | ACK, -1, 0, 0),
     "acknowledgment": (ACK, 0, 0, 0),
-    "acknowledgment of one octet unsent": (ACK, 0, 1, 0),
+    "acknowledgment of one byte unsent": (ACK, 0, 1, 0),
     "acknowledgment from long ago": (ACK, 0, -90000, 0),
     "acknowledgment below the window": (ACK, -1, 0, 0),
     "acknowledgment beyond the window": (ACK, 9000000, 0, 0),
-    "ten octets in order": (ACK | PSH, 0, 0, 10),
-    "ten octets without ACK": (PSH, 0, None, 10),
-    "ten octets, unsent acknowledged": (ACK | PSH, 0, 1, 10),
+    "ten bytes in order": (ACK | PSH, 0, 0, 10),
+    "ten bytes without ACK": (PSH, 0, None, 10),
+    "ten bytes, unsent acknowledged": (ACK | PSH, 0, 1, 10),
     "FIN in order": (FIN | ACK, 0, 0, 0),
     "FIN below the window": (FIN | ACK, -1, 0, 0),
 }
@@ -142,11 +142,11 @@ class Case:
 
     def meets(self, stimulus):
         """What leaves after the stimulus, counted from the two initial numbers."""
-        flags, seq, ack, octets = stimulus
+        flags, seq, ack, length = stimulus
         self.peer.take(0.02)
         before = len(self.peer.of(self.port))
         acknowledged = 0 if ack is None else self.snd_nxt + ack
-        self.peer.send(self.ports, self.rcv_nxt + seq, acknowledged, flags, b"x" * octets)
+        self.peer.send(self.ports, self.rcv_nxt + seq, acknowledged, flags, b"x" * length)
         self.peer.take(0.06)
         short = lambda number, base: ((number - base + (1 << 31)) & 0xFFFFFFFF) - (1 << 31)
         return [{"flags": left.flags, "seq": short(left.seq, self.iss),
@@ -174,8 +174,8 @@ def played(peer, port, state, stimulus, listener):
         answers, after = case.meets(stimulus), case.state()
     finally:
         case.end()
-    flags, seq, ack, octets = stimulus
-    return {"flags": flags, "seq": seq, "ack": ack, "octets": octets, "answers": answers,
+    flags, seq, ack, length = stimulus
+    return {"flags": flags, "seq": seq, "ack": ack, "octets": length, "answers": answers,
             "after": after}
 
 
