@@ -23,7 +23,7 @@ help: ## list these commands
 demo: ## install what is missing, build, reproduce a paper, write a report
 	@scripts/install.sh build
 	@scripts/ui.sh tolerant
-	cargo build --release --package ackord-cli
+	cargo build --release --package ackord-cli --no-default-features
 	$(RELEASE) paper selective-drop --quick --out $(DEMO_OUT)
 	@echo
 	@find $(DEMO_OUT) -name '*.html' | sort | sed 's/^/open in a browser: /'

@@ -21,6 +21,7 @@ mod status;
 mod tables;
 
 use crate::console::Console;
+use crate::daemons::DaemonFailure;
 use crate::errors::Failure;
 use ackord_agent::config::{AgentConfig, ConfigFile, ConfigOptions, agent_json_schema};
 use clap::{Args, Subcommand};
@@ -133,7 +134,7 @@ impl ConfigArguments {
     fn config(&self, need: Named) -> Result<AgentConfig, Failure> {
         let is_named = self.config.is_some() || self.cgroup.is_some() || self.all;
         if need == Named::Explicitly && !is_named {
-            return Err(Failure::NobodyNamed);
+            return Err(DaemonFailure::NobodyNamed.into());
         }
         Ok(self.file()?.check()?)
     }

@@ -1,7 +1,7 @@
 //! Every error as text and exit code, in one place.
 
-use ackord_gateway::DaemonError;
-use ackord_gateway::watch::ControlError;
+#[cfg(feature = "daemons")]
+use crate::daemons::DaemonFailure;
 use ackord_history::StoreError;
 use ackord_live::{LinkError, LiveError, ShellError};
 use ackord_report::WriteError;
@@ -189,47 +189,20 @@ pub(crate) enum Failure {
         /// Why not.
         source: io::Error,
     },
-    /// A gateway cannot be, or ends before its time.
+    /// A daemon cannot be, not go on, or not be asked.
+    #[cfg(feature = "daemons")]
     #[error(transparent)]
-    Gateway(#[from] DaemonError),
-    /// A running daemon cannot be asked.
-    #[error(transparent)]
-    Control(#[from] ControlError),
-    /// An agent cannot be, or not go on.
-    #[cfg(feature = "agent")]
-    #[error(transparent)]
-    Agent(#[from] ackord_agent::DaemonError),
-    /// An agent that may change something wants to be told whose connections.
+    Daemon(#[from] DaemonFailure),
+    /// This program was built without the daemons.
+    #[cfg(not(feature = "daemons"))]
     #[error(
-        "whose connections? --all says those of this machine, --cgroup PATH those of a control group, or a file says it"
+        "this program was built without `ackord {0}`: build it with \
+         `cargo build --release --package ackord-cli`"
     )]
-    NobodyNamed,
-    /// Neither a control group nor an application.
-    #[error(
-        "`{0}` is no control group of version 2 (`mount | grep cgroup2` says where these are), and no application of \
-         that name has a connection"
-    )]
-    NoSuchCgroup(String),
-    /// This program has no agent.
-    #[cfg(not(feature = "agent"))]
-    #[error("{}", ackord_agent::WITHOUT_BPF)]
-    WithoutAgent,
-    /// Something could not be taken back.
-    #[cfg(feature = "agent")]
-    #[error("{0} changes are still there; they stay in the journal")]
-    StillThere(usize),
-    /// Nobody can look on at an interface.
-    #[error("cannot look on")]
-    LookOn(#[source] io::Error),
+    LeftOut(&'static str),
     /// Ctrl-C cannot be listened for.
     #[error("cannot listen for Ctrl-C")]
     Signals(#[source] io::Error),
-    /// What a daemon tells would go nowhere.
-    #[error("cannot tell events as `[log]` asks for")]
-    DaemonLog(#[source] io::Error),
-    /// A capture of a gateway is out of bounds.
-    #[error("{0}")]
-    GatewayCapture(String),
     /// Somebody pressed Ctrl-C; what there was to say about it has been said.
     #[error("interrupted")]
     Interrupted,
@@ -266,9 +239,10 @@ impl Failure {
                 error.exit_code()
             }
             Failure::CommandEnded(code) => *code,
-            #[cfg(not(feature = "agent"))]
-            Failure::WithoutAgent => BAD_INPUT,
-            Failure::NobodyNamed | Failure::NoSuchCgroup(_) => BAD_INPUT,
+            #[cfg(feature = "daemons")]
+            Failure::Daemon(error) if error.is_bad_input() => BAD_INPUT,
+            #[cfg(not(feature = "daemons"))]
+            Failure::LeftOut(_) => BAD_INPUT,
             Failure::Link(_)
             | Failure::MeterNeedsTerminal
             | Failure::Meter { .. }
@@ -281,7 +255,7 @@ impl Failure {
             | Failure::Size { .. }
             | Failure::Trace { .. }
             | Failure::Diagnose(_) => BAD_INPUT,
-            Failure::Script { .. } | Failure::GatewayCapture(_) => BAD_INPUT,
+            Failure::Script { .. } => BAD_INPUT,
             Failure::Scripts { bad, .. } if *bad > 0 => BAD_INPUT,
             Failure::History(error) => match **error {
                 StoreError::Damaged { .. }
@@ -298,9 +272,6 @@ impl Failure {
             Failure::Write(WriteError::NotAFolder(_) | WriteError::NotWritable { .. }) => BAD_INPUT,
             // Whoever reads our output has seen enough, as with `| head`.
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
-            Failure::Gateway(error) if error.is_bad_input() => BAD_INPUT,
-            #[cfg(feature = "agent")]
-            Failure::Agent(error) if error.is_bad_input() => BAD_INPUT,
             Failure::Interrupted => INTERRUPTED,
             _ => FAILED,
         }
@@ -309,11 +280,9 @@ impl Failure {
     /// The whole text for standard error.
     pub(crate) fn render(&self, style: Style) -> String {
         match self {
-            Failure::Scenario(errors)
-            | Failure::Vary(VaryError::Scenario(errors))
-            | Failure::Gateway(DaemonError::Config(errors)) => errors.render(style),
-            #[cfg(feature = "agent")]
-            Failure::Agent(ackord_agent::DaemonError::Config(errors)) => errors.render(style),
+            Failure::Scenario(errors) | Failure::Vary(VaryError::Scenario(errors)) => {
+                errors.render(style)
+            }
             Failure::Interrupted
             | Failure::Kernel(KernelError::Interrupted)
             | Failure::CommandEnded(_)

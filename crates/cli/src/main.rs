@@ -16,6 +16,8 @@
 //! | `accuracy.rs` | `ackord live accuracy` |
 //! | `gateway.rs`, `gateway/` | `ackord gateway`: remedies and queues on a router |
 //! | `agent.rs`, `agent/` | `ackord agent`: delayed ACKs and Nagle on this host's sockets |
+//! | `daemons.rs` | what these two fail by |
+//! | `left_out.rs` | the same two in a program built without them |
 //! | `diagnose.rs` | `ackord diagnose`: captures, and where the time went |
 //! | `validate.rs` | `ackord validate`: the simulator beside the kernel |
 //! | `kernel.rs` | `ackord kernel`: stock kernels, built and kept |
@@ -34,15 +36,19 @@
 //! Exit codes: 0 done, 1 something failed, 2 bad input, 130 interrupted.
 
 mod accuracy;
+#[cfg(feature = "daemons")]
 mod agent;
 mod bench;
 mod captures;
 mod check;
 mod compare;
 mod console;
+#[cfg(feature = "daemons")]
+mod daemons;
 mod diagnose;
 mod errors;
 mod event_log;
+#[cfg(feature = "daemons")]
 mod gateway;
 mod guide;
 mod history;
@@ -50,6 +56,8 @@ mod input;
 mod interop;
 mod interrupt;
 mod kernel;
+#[cfg(not(feature = "daemons"))]
+mod left_out;
 mod list;
 mod live;
 mod live_papers;
@@ -107,8 +115,14 @@ enum Command {
     Guide(guide::GuideArguments),
     Shell(Box<shell::ShellArguments>),
     Live(live::LiveArguments),
+    #[cfg(feature = "daemons")]
     Gateway(Box<gateway::GatewayArguments>),
+    #[cfg(feature = "daemons")]
     Agent(Box<agent::AgentArguments>),
+    #[cfg(not(feature = "daemons"))]
+    Gateway(left_out::LeftOut),
+    #[cfg(not(feature = "daemons"))]
+    Agent(left_out::LeftOut),
     Diagnose(Box<diagnose::DiagnoseArguments>),
     Validate(validate::ValidateArguments),
     History(history::HistoryArguments),
@@ -151,8 +165,14 @@ fn main() -> ExitCode {
         Command::List(arguments) => list::list(arguments, &console),
         Command::Shell(arguments) => shell::run(arguments, &console),
         Command::Live(arguments) => live::live(arguments, &console),
+        #[cfg(feature = "daemons")]
         Command::Gateway(arguments) => gateway::gateway(arguments, &console),
+        #[cfg(feature = "daemons")]
         Command::Agent(arguments) => agent::agent(arguments, &console),
+        #[cfg(not(feature = "daemons"))]
+        Command::Gateway(_) => Err(Failure::LeftOut("gateway")),
+        #[cfg(not(feature = "daemons"))]
+        Command::Agent(_) => Err(Failure::LeftOut("agent")),
         Command::Diagnose(arguments) => diagnose::run(arguments, &console),
         Command::Man(arguments) => man::man(Arguments::command(), arguments, &console),
         Command::Validate(arguments) => validate::validate(arguments, &console),

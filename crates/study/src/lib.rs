@@ -11,6 +11,7 @@
 //! | `labels.rs` | [`run_labels`]: the names behind the numbers that events carry |
 //! | `capture.rs` | captures of a run: what is tapped, and the pcapng files it becomes |
 //! | `compare.rs` | [`compare`]: one key varied, several seeds each, in parallel |
+//! | `dumbbell.rs` | [`Dumbbell`]: what a packet costs in the simulator |
 //! | `history/` | the history of applications: before a run, after it, from captures, shown |
 //! | `reports.rs` | runs and comparisons as reports |
 //! | `trace.rs` | delivery traces: made of rates or a capture, and told |
@@ -27,6 +28,7 @@
 
 mod capture;
 mod compare;
+mod dumbbell;
 mod execute;
 pub mod guide;
 mod history;
@@ -44,6 +46,7 @@ pub use capture::{
     CaptureError, CaptureFiles, CapturePoint, CaptureSink, capture_points, with_captures,
 };
 pub use compare::{CompareOptions, ComparisonOutcome, Variant, Variants, VaryError, compare};
+pub use dumbbell::{Dumbbell, DumbbellRun};
 pub use execute::{
     Ending, ExecuteError, KeepSeries, Progress, RunOptions, RunOutcome, VERSION, execute,
     series_options, without_progress,

@@ -2,6 +2,7 @@
 
 use super::{Whom, tables};
 use crate::console::Console;
+use crate::daemons::DaemonFailure;
 use crate::errors::Failure;
 use ackord_agent::cgroups;
 use ackord_agent::watch::{self, Of};
@@ -42,7 +43,7 @@ pub(super) fn explain(arguments: &ExplainArguments, console: &Console) -> Result
     let may_be_cgroup = arguments.which.contains('/') && matches!(of, Of::Application(_));
     let answer = watch::explain(&arguments.whom.state, of)?;
     if may_be_cgroup && answer.in_all == 0 {
-        return Err(Failure::NoSuchCgroup(arguments.which.clone()));
+        return Err(DaemonFailure::NoSuchCgroup(arguments.which.clone()).into());
     }
     let text = match arguments.json {
         true => data::to_json(&answer),

@@ -1,6 +1,7 @@
 //! `ackord agent probe`: what this kernel lets an agent do.
 
 use crate::console::Console;
+use crate::daemons::DaemonFailure;
 use crate::errors::Failure;
 use clap::Args;
 
@@ -22,7 +23,7 @@ pub(crate) struct ProbeArguments {
 
 #[cfg(not(feature = "agent"))]
 pub(super) fn probe(_: &ProbeArguments, _: &Console) -> Result<(), Failure> {
-    Err(Failure::WithoutAgent)
+    Err(DaemonFailure::WithoutAgent.into())
 }
 
 #[cfg(feature = "agent")]

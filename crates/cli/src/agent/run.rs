@@ -2,6 +2,7 @@
 
 use super::{ConfigArguments, Whom};
 use crate::console::Console;
+use crate::daemons::DaemonFailure;
 use crate::errors::Failure;
 use ackord_units::{Quantity, Span};
 use clap::Args;
@@ -89,17 +90,17 @@ fn span(text: &str) -> Result<Span, String> {
 
 #[cfg(not(feature = "agent"))]
 pub(super) fn run(_: &RunArguments, _: &Console) -> Result<(), Failure> {
-    Err(Failure::WithoutAgent)
+    Err(DaemonFailure::WithoutAgent.into())
 }
 
 #[cfg(not(feature = "agent"))]
 pub(super) fn advise(_: &AdviseArguments, _: &Console) -> Result<(), Failure> {
-    Err(Failure::WithoutAgent)
+    Err(DaemonFailure::WithoutAgent.into())
 }
 
 #[cfg(not(feature = "agent"))]
 pub(super) fn rollback(_: &RollbackArguments, _: &Console) -> Result<(), Failure> {
-    Err(Failure::WithoutAgent)
+    Err(DaemonFailure::WithoutAgent.into())
 }
 
 #[cfg(feature = "agent")]
@@ -145,7 +146,7 @@ mod with_programs {
         let mut config = arguments.config.config(Named::Explicitly)?;
         let amend = amend(arguments);
         amend(&mut config);
-        let logs = Logs::start(config.log).map_err(Failure::DaemonLog)?;
+        let logs = Logs::start(config.log).map_err(DaemonFailure::Log)?;
         confine(&config);
         let wishes = listen()?;
         let path = arguments.config.path().map(PathBuf::from);
@@ -200,7 +201,7 @@ mod with_programs {
         if undone.is_empty() && superseded.is_empty() && left.is_empty() {
             console.remark("there is nothing to take back");
         }
-        if left.is_empty() { Ok(()) } else { Err(Failure::StillThere(left.len())) }
+        if left.is_empty() { Ok(()) } else { Err(DaemonFailure::StillThere(left.len()).into()) }
     }
 
     fn show(daemon: &Daemon, json: bool, console: &Console) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! `ackord gateway advise`: what remedies would have gained here, by looking on.
 
 use crate::console::Console;
+use crate::daemons::DaemonFailure;
 use crate::errors::Failure;
 use crate::interrupt::Interrupt;
 use ackord_gateway::advise::look_on;
@@ -57,7 +58,7 @@ pub(crate) fn advise(arguments: &AdviseArguments, console: &Console) -> Result<(
         false => ControlFlow::Break(()),
     };
     let advice = look_on(&config.lan, config.rules, config.limits.limits(), go_on)
-        .map_err(Failure::LookOn)?;
+        .map_err(DaemonFailure::LookOn)?;
     let text = match arguments.json {
         true => ackord_report::data::to_json(&advice.to_json()),
         false => advice.to_string(),

@@ -2,6 +2,7 @@
 
 use super::status::Whom;
 use crate::console::Console;
+use crate::daemons::DaemonFailure;
 use crate::errors::Failure;
 use crate::input::check_file;
 use crate::interrupt::Interrupt;
@@ -50,7 +51,7 @@ pub(crate) fn capture(arguments: &CaptureArguments, console: &Console) -> Result
         (None, mobile) => Filter::Mobile(mobile.expect("one of both is required")),
     };
     let request = CaptureRequest { of, span: arguments.span, size: arguments.size };
-    request.check().map_err(Failure::GatewayCapture)?;
+    request.check().map_err(DaemonFailure::Capture)?;
     check_file(&arguments.output)?;
     let interrupt = Interrupt::listen()?;
     let mut packets = watch::capture(&arguments.whom.socket(), request)?;

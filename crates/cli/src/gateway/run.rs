@@ -2,6 +2,7 @@
 
 use super::ConfigArguments;
 use crate::console::Console;
+use crate::daemons::DaemonFailure;
 use crate::errors::Failure;
 use ackord_gateway::config::{Change, GatewayConfig, warnings};
 use ackord_gateway::sandbox::{self, Need};
@@ -47,7 +48,7 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
     if let Some(warnings) = warnings(&file, &config, &machine) {
         console.complain(&warnings.render_warnings(console.error_style()));
     }
-    let logs = Logs::start(config.log).map_err(Failure::DaemonLog)?;
+    let logs = Logs::start(config.log).map_err(DaemonFailure::Log)?;
     let path = arguments.config.path().map(PathBuf::from);
     // Both before there is any thread, and the first while the process still may.
     go_before_most();
