@@ -1,6 +1,5 @@
 //! What `ackord gateway` and `ackord agent` fail by.
 
-use crate::errors::Failure;
 use std::io;
 
 /// Why a command of a daemon did not do what it was asked to.
@@ -62,30 +61,5 @@ impl DaemonFailure {
             | DaemonFailure::Capture(_) => true,
             DaemonFailure::Control(_) | DaemonFailure::LookOn(_) | DaemonFailure::Log(_) => false,
         }
-    }
-}
-
-impl From<ackord_gateway::DaemonError> for Failure {
-    fn from(error: ackord_gateway::DaemonError) -> Failure {
-        match error {
-            ackord_gateway::DaemonError::Config(errors) => Failure::Scenario(errors),
-            error => DaemonFailure::Gateway(error).into(),
-        }
-    }
-}
-
-#[cfg(feature = "agent")]
-impl From<ackord_agent::DaemonError> for Failure {
-    fn from(error: ackord_agent::DaemonError) -> Failure {
-        match error {
-            ackord_agent::DaemonError::Config(errors) => Failure::Scenario(errors),
-            error => DaemonFailure::Agent(error).into(),
-        }
-    }
-}
-
-impl From<ackord_gateway::watch::ControlError> for Failure {
-    fn from(error: ackord_gateway::watch::ControlError) -> Failure {
-        DaemonFailure::Control(error).into()
     }
 }

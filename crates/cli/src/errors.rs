@@ -299,21 +299,32 @@ impl Failure {
     }
 }
 
-impl From<LinkError> for Failure {
-    fn from(error: LinkError) -> Failure {
-        match error {
-            LinkError::Scenario(errors) => Failure::Scenario(errors),
-            error => Failure::Link(error),
+/// What is wrong with a scenario or a configuration is shown with its place in the file, whoever found it.
+macro_rules! with_places {
+    ($($(#[$feature:meta])? $error:ty: $places:path, $otherwise:expr;)*) => {$(
+        $(#[$feature])?
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Failure {
+                match error {
+                    $places(errors) => Failure::Scenario(errors),
+                    error => $otherwise(error).into(),
+                }
+            }
         }
-    }
+    )*};
 }
 
-impl From<VaryError> for Failure {
-    fn from(error: VaryError) -> Failure {
-        match error {
-            VaryError::Scenario(errors) => Failure::Scenario(errors),
-            error => Failure::Vary(error),
-        }
+with_places! {
+    LinkError: LinkError::Scenario, Failure::Link;
+    VaryError: VaryError::Scenario, Failure::Vary;
+    #[cfg(feature = "daemons")] ackord_gateway::DaemonError: ackord_gateway::DaemonError::Config, DaemonFailure::Gateway;
+    #[cfg(feature = "agent")] ackord_agent::DaemonError: ackord_agent::DaemonError::Config, DaemonFailure::Agent;
+}
+
+#[cfg(feature = "daemons")]
+impl From<ackord_gateway::watch::ControlError> for Failure {
+    fn from(error: ackord_gateway::watch::ControlError) -> Failure {
+        DaemonFailure::Control(error).into()
     }
 }
 

@@ -10,8 +10,10 @@ use crate::meter::MeterArguments;
 use crate::progress::Meter;
 use crate::with_history::WithHistory;
 use ackord_live::{LiveError, Priority, StopHandle};
+use ackord_measure::RunSummary;
+use ackord_report::OutputFile;
 use ackord_report::live::{LiveCommand, LiveDetails, ProgramEnding, TrustWord};
-use ackord_scenario::{NodeKind, Scenario, ScenarioFile};
+use ackord_scenario::{NodeKind, Override, Scenario, ScenarioFile};
 use ackord_study::{
     CaptureFiles, Ending, HistoryUse, KeepSeries, LiveRunOptions, LiveRunOutcome, Origin,
     ProgramOutput, Progress, finished_transfers, live_run, live_run_report, live_run_report_files,
@@ -108,9 +110,7 @@ pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(),
     };
     let bar = (!own_terminal).then(|| Meter::begin(&scenario.name));
     let mut watch = |progress: Progress| {
-        if let Some(bar) = &bar {
-            bar.at(progress.share());
-        }
+        bar.iter().for_each(|bar| bar.at(progress.share()));
         interrupt.check()
     };
     let screen = meter.map(|meter| meter.begin(console)).transpose()?;
@@ -121,11 +121,8 @@ pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(),
         bar.end();
     }
     let outcome = outcome?;
-    if own_terminal && !files {
-        for output in &outcome.outputs {
-            console.complain(&String::from_utf8_lossy(&output.bytes));
-        }
-    }
+    let kept_back = if own_terminal && !files { &outcome.outputs[..] } else { &[] };
+    kept_back.iter().for_each(|output| console.complain(&String::from_utf8_lossy(&output.bytes)));
     let told = Telling {
         file: &file,
         scenario: &scenario,
@@ -152,28 +149,40 @@ pub(crate) struct Telling<'a> {
     pub(crate) captures: Option<CaptureFolder>,
 }
 
+impl Telling<'_> {
+    /// What the report says of where the run comes from.
+    pub(crate) fn origin<'b>(&'b self, overrides: &'b [Override]) -> Origin<'b> {
+        Origin { file: self.file, overrides, scenario: self.scenario, history: self.used }
+    }
+
+    /// Ends the captures, writes and prints the results, and counts finished transfers.
+    pub(crate) fn write(
+        self,
+        results: Results<'_>,
+        files: impl FnOnce() -> Vec<OutputFile>,
+        summary: &RunSummary,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        for path in self.captures.map(CaptureFolder::commit).transpose()?.unwrap_or_default() {
+            console.remark(&format!("wrote {}", path.display()));
+        }
+        self.output.write(console, &results, files)?;
+        let finished = finished_transfers(self.scenario, summary, wall_time());
+        self.history.count(&finished, console)
+    }
+}
+
 /// Writes and prints what a run with kernels came to.
 pub(crate) fn tell(
     outcome: &LiveRunOutcome,
     told: Telling<'_>,
     console: &Console,
 ) -> Result<(), Failure> {
-    if let Some(captures) = told.captures {
-        for path in captures.commit()? {
-            console.remark(&format!("wrote {}", path.display()));
-        }
-    }
-    let origin = Origin {
-        file: told.file,
-        overrides: &told.arguments.changes(),
-        scenario: told.scenario,
-        history: told.used,
-    };
-    let report = live_run_report(outcome, origin);
+    let changes = told.arguments.changes();
+    let report = live_run_report(outcome, told.origin(&changes));
+    let files = || live_run_report_files(outcome, &report);
     let results = Results { document: &report.document, json: &report.json };
-    told.output.write(console, &results, || live_run_report_files(outcome, &report))?;
-    let finished = finished_transfers(told.scenario, &outcome.run.summary, wall_time());
-    told.history.count(&finished, console)
+    told.write(results, files, &outcome.run.summary, console)
 }
 
 /// What the exit code is to say of a run with kernels.
@@ -182,12 +191,20 @@ pub(crate) fn conclude(
     scenario: &Scenario,
     console: &Console,
 ) -> Result<(), Failure> {
-    if let Ending::Interrupted(at) = outcome.run.ending {
-        let planned = scenario.duration;
-        console.remark(&format!("interrupted at {at} of {planned}; the results end there"));
-        return Err(Failure::Interrupted);
-    }
+    complete(outcome.run.ending, scenario, console)?;
     judge(&outcome.live, console)
+}
+
+/// Whether a run came to its end, which is said where it did not.
+pub(crate) fn complete(
+    ending: Ending,
+    scenario: &Scenario,
+    console: &Console,
+) -> Result<(), Failure> {
+    let Ending::Interrupted(at) = ending else { return Ok(()) };
+    let planned = scenario.duration;
+    console.remark(&format!("interrupted at {at} of {planned}; the results end there"));
+    Err(Failure::Interrupted)
 }
 
 /// The hosts of these names.

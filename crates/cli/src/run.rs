@@ -3,16 +3,15 @@
 use crate::captures::CaptureFolder;
 use crate::console::Console;
 use crate::errors::Failure;
-use crate::history::wall_time;
 use crate::input::{OutputArguments, Results, ScenarioArguments};
 use crate::interrupt::Interrupt;
-use crate::live_run::{Telling, conclude, tell};
+use crate::live_run::{Telling, complete, conclude, tell};
 use crate::progress::Meter;
 use crate::with_history::WithHistory;
 use ackord_scenario::Scenario;
 use ackord_study::{
-    CaptureFiles, Ending, KeepSeries, LiveRunOptions, Origin, ProgramOutput, Progress, RunOptions,
-    execute, finished_transfers, kernels_of, live_run, run_report, run_report_files,
+    CaptureFiles, KeepSeries, LiveRunOptions, ProgramOutput, Progress, RunOptions, RunOutcome,
+    execute, kernels_of, live_run, run_report, run_report_files,
 };
 use clap::Args;
 use std::path::PathBuf;
@@ -76,6 +75,15 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
         meter.at(progress.share());
         interrupt.check()
     };
+    let told = |captures| Telling {
+        file: &file,
+        scenario: &scenario,
+        arguments: &arguments.scenario,
+        output: &arguments.output,
+        history: &arguments.history,
+        used: history.as_deref(),
+        captures,
+    };
     if let Some(kernels) = kernels {
         let mut options = LiveRunOptions::in_simulated_time(kernels, options);
         if !arguments.output.wants_files() {
@@ -83,48 +91,30 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
         }
         let outcome = live_run(&scenario, options, &mut watch);
         meter.end();
-        let told = Telling {
-            file: &file,
-            scenario: &scenario,
-            arguments: &arguments.scenario,
-            output: &arguments.output,
-            history: &arguments.history,
-            used: history.as_deref(),
-            captures,
-        };
         let outcome = outcome?;
-        tell(&outcome, told, console)?;
+        tell(&outcome, told(captures), console)?;
         return conclude(&outcome, &scenario, console);
     }
     let outcome = execute(&scenario, options, &mut watch);
     meter.end();
-    let outcome = outcome?;
-    if let Some(captures) = captures {
-        for path in captures.commit()? {
-            console.remark(&format!("wrote {}", path.display()));
-        }
-    }
-    let origin = Origin {
-        file: &file,
-        overrides: &arguments.scenario.changes(),
-        scenario: &scenario,
-        history: history.as_deref(),
-    };
-    let report = run_report(&outcome, origin);
-    let results = Results { document: &report.document, json: &report.json };
-    arguments.output.write(console, &results, || run_report_files(&outcome, &report))?;
-    let finished = finished_transfers(&scenario, &outcome.summary, wall_time());
-    arguments.history.count(&finished, console)?;
-    match outcome.ending {
-        Ending::Complete => Ok(()),
-        Ending::Interrupted(at) => {
-            console.remark(&format!(
-                "interrupted at {at} of {}; the results end there",
-                scenario.duration
-            ));
-            Err(Failure::Interrupted)
-        }
-    }
+    tell_simulated(&outcome?, told(captures), console)
+}
+
+fn tell_simulated(
+    outcome: &RunOutcome,
+    told: Telling<'_>,
+    console: &Console,
+) -> Result<(), Failure> {
+    let (scenario, changes) = (told.scenario, told.arguments.changes());
+    let report = run_report(outcome, told.origin(&changes));
+    let files = || run_report_files(outcome, &report);
+    told.write(
+        Results { document: &report.document, json: &report.json },
+        files,
+        &outcome.summary,
+        console,
+    )?;
+    complete(outcome.ending, scenario, console)
 }
 
 /// Commands run on kernels only; here something else stands for them.

@@ -4,13 +4,17 @@
 //! Each command line is ended in each way: by itself, by a command that does not exist, by a
 //! scenario that does not exist, by Ctrl-C, by SIGTERM, and by kill -9.
 
-use crate::common::machine::{Machine, Who, other_groups};
+mod lines;
+
+use crate::common::machine::{Machine, Run, Who, other_groups};
 use crate::common::{files_below, text};
 use ackord_testing::{installed, skipped};
+use lines::{Inside, LINES, Line};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::Read as _;
 use std::path::Path;
+use std::process::ExitStatus;
 use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -46,94 +50,6 @@ const ENDINGS: [Ending; 7] = [
     Ending::KeeperKilled,
 ];
 
-/// A command line.
-struct Line {
-    name: &'static str,
-    /// Its words, for a scenario, a folder, and a command to run inside.
-    words: fn(&str, &Path, &[&str]) -> Vec<String>,
-    /// The scenario that it usually has, or what else it takes in its place.
-    scenario: &'static str,
-    inside: Inside,
-}
-
-/// What runs inside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Inside {
-    /// The command that is given.
-    Command,
-    /// What the program thinks fit, for longer than this test waits, in the same namespaces.
-    ItsOwn,
-    /// The same in ever new namespaces, or in some that it holds on to by their sockets: the first
-    /// process in one may be killed without any harm.
-    ItsOwnInMany,
-}
-
-const LINES: &[Line] = &[
-    Line {
-        name: "live serve",
-        words: |scenario, folder, command| {
-            let serve = ["live", "serve", text(folder), "--scenario", scenario];
-            words(&[&serve[..], &["--compare-runs", "0"]].concat(), command)
-        },
-        scenario: "lossy-wifi",
-        inside: Inside::Command,
-    },
-    Line {
-        name: "live run",
-        words: |scenario, _, _| words(&["live", "run", scenario], &[]),
-        scenario: "lossy-wifi",
-        inside: Inside::ItsOwn,
-    },
-    Line {
-        name: "live run with a program",
-        words: |scenario, _, command| {
-            let quoted: Vec<String> = command.iter().map(|word| format!("\"{word}\"")).collect();
-            // A text of TOML, in which nothing is escaped.
-            let exec = format!("flows.0.exec.client='{}'", quoted.join(" "));
-            words(&["live", "run", scenario, "--set", &exec], &[])
-        },
-        scenario: "lossy-wifi",
-        inside: Inside::Command,
-    },
-    Line {
-        name: "shell",
-        words: |rate, _, command| words(&["shell", "--rate", rate, "--delay", "5ms"], command),
-        scenario: "10mbit",
-        inside: Inside::Command,
-    },
-    Line {
-        name: "shell through the gateway",
-        words: |rate, _, command| words(&["shell", "--outside=gateway", "--rate", rate], command),
-        scenario: "10mbit",
-        inside: Inside::Command,
-    },
-    Line {
-        name: "live accuracy",
-        words: |rate, _, _| {
-            words(&["live", "accuracy", "--quick", "--duration=1 s", "--rates", rate], &[])
-        },
-        scenario: "1 Mbit/s",
-        inside: Inside::ItsOwnInMany,
-    },
-    Line {
-        name: "live papers",
-        words: |paper, _, _| words(&["live", "papers", paper, "--quick"], &[]),
-        scenario: "ari",
-        inside: Inside::ItsOwnInMany,
-    },
-    Line {
-        name: "validate",
-        words: |scenario, _, _| words(&["validate", "--quick", "--only", scenario], &[]),
-        scenario: "clean",
-        inside: Inside::ItsOwnInMany,
-    },
-];
-
-fn words(words: &[&str], command: &[&str]) -> Vec<String> {
-    let dashes = if command.is_empty() { &[][..] } else { &["--"] };
-    [words, dashes, command].concat().into_iter().map(str::to_owned).collect()
-}
-
 #[test]
 fn a_run_leaves_nothing_behind_however_it_ends() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -168,21 +84,10 @@ fn a_run_leaves_nothing_behind_however_it_ends() {
 fn ends(machine: &Machine, who: Who, line: &Line, ending: Ending) {
     let what = format!("{} by {who:?}, ended by {ending:?}", line.name);
     let before = machine.state();
-    let folder = machine.folder("work");
-    let started = folder.join("started");
-    let _ = std::fs::remove_file(&started);
-    let touch = format!("ip -o link > {0}.all && mv {0}.all {0}; ", started.display());
-    // A command that is done at once may be gone before a busy machine has let anybody look: it stays
-    // until its namespace was seen, for ten seconds at most.
-    let seen = folder.join("seen");
-    let _ = std::fs::remove_file(&seen);
-    let until_seen =
-        format!("for i in $(seq 500); do [ -e {} ] && break; sleep 0.02; done", seen.display());
-    let script = match ending {
-        Ending::Done => format!("{touch} {until_seen}"),
-        Ending::Signal(_) | Ending::KeeperKilled => format!("{touch} sleep 77 & exec sleep 77"),
-        _ => touch,
-    };
+    let files = [machine.folder("work").join("started"), machine.folder("work").join("seen")];
+    files.iter().for_each(|file| drop(std::fs::remove_file(file)));
+    let [started, seen] = files;
+    let script = script(ending, &started, &seen);
     let shell = ["sh", "-c", &script];
     let scenario = if ending == Ending::NoScenario { "no-such-scenario" } else { line.scenario };
     let missing = ["no-such-program-anywhere"];
@@ -190,37 +95,13 @@ fn ends(machine: &Machine, who: Who, line: &Line, ending: Ending) {
     let words = (line.words)(scenario, &machine.folder("served"), command);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut run = machine.start(who, &words);
-    let mut others = Vec::new();
     let begun = Instant::now();
-    let status = loop {
-        others.extend(run.processes().iter().filter_map(|process| other_groups(process)));
-        if !run.namespaces.is_empty() && !seen.exists() {
-            std::fs::write(&seen, "").expect("the folder is there");
-        }
-        if let Some(status) = run.child.try_wait().expect("it can be waited for") {
-            break status;
-        }
-        let killed = match ending {
-            Ending::Signal(signal) => run.program().map(|program| (program, signal)),
-            Ending::KeeperKilled => run.keeper().map(|keeper| (keeper, Signal::SIGKILL)),
-            _ => None,
-        };
-        let amid = match line.inside {
-            Inside::Command => started.exists(),
-            // Some of its work is done, much is not.
-            Inside::ItsOwn | Inside::ItsOwnInMany => begun.elapsed() > Duration::from_millis(600),
-        };
-        if let Some((process, signal)) = killed
-            && amid
-            && !run.namespaces.is_empty()
-        {
-            kill(Pid::from_raw(process), signal).expect("it runs");
-            // Whatever `nsenter` and its like have become, there is one process to wait for.
-            break run.child.wait().expect("it ends");
-        }
-        assert!(begun.elapsed() < Duration::from_secs(120), "{what}: it does not come to its end");
-        sleep(Duration::from_millis(5));
+    let amid = || match line.inside {
+        Inside::Command => started.exists(),
+        // Some of its work is done, much is not.
+        Inside::ItsOwn | Inside::ItsOwnInMany => begun.elapsed() > Duration::from_millis(600),
     };
+    let (status, others) = until_it_ends(&mut run, ending, &seen, amid);
     let mut errors = String::new();
     let stderr = run.child.stderr.as_mut().expect("piped");
     stderr.read_to_string(&mut errors).expect("text");
@@ -242,6 +123,58 @@ fn ends(machine: &Machine, who: Who, line: &Line, ending: Ending) {
     nothing_is_left(machine, &mut run, &before, &what);
     println!("{what}: {:.1} s", begun.elapsed().as_secs_f64());
     assert!(files_below(&machine.folder("served")).is_empty(), "{what}");
+}
+
+/// What the command inside does: it says that it has started, and stays as long as the ending needs it.
+fn script(ending: Ending, started: &Path, seen: &Path) -> String {
+    let touch = format!("ip -o link > {0}.all && mv {0}.all {0}; ", started.display());
+    // A command that is done at once may be gone before a busy machine has let anybody look: it stays
+    // until its namespace was seen, for ten seconds at most.
+    let until_seen =
+        format!("for i in $(seq 500); do [ -e {} ] && break; sleep 0.02; done", seen.display());
+    match ending {
+        Ending::Done => format!("{touch} {until_seen}"),
+        Ending::Signal(_) | Ending::KeeperKilled => format!("{touch} sleep 77 & exec sleep 77"),
+        _ => touch,
+    }
+}
+
+/// Ends it in this way once it is amid its work; its status, and the control groups that are not the test's.
+fn until_it_ends(
+    run: &mut Run,
+    ending: Ending,
+    seen: &Path,
+    amid: impl Fn() -> bool,
+) -> (ExitStatus, Vec<String>) {
+    let mut others = Vec::new();
+    let begun = Instant::now();
+    loop {
+        others.extend(run.processes().iter().filter_map(|process| other_groups(process)));
+        if !run.namespaces.is_empty() && !seen.exists() {
+            std::fs::write(seen, "").expect("the folder is there");
+        }
+        if let Some(status) = run.child.try_wait().expect("it can be waited for") {
+            return (status, others);
+        }
+        let killed = match ending {
+            Ending::Signal(signal) => run.program().map(|program| (program, signal)),
+            Ending::KeeperKilled => run.keeper().map(|keeper| (keeper, Signal::SIGKILL)),
+            _ => None,
+        };
+        if let Some((process, signal)) = killed
+            && amid()
+            && !run.namespaces.is_empty()
+        {
+            kill(Pid::from_raw(process), signal).expect("it runs");
+            // Whatever `nsenter` and its like have become, there is one process to wait for.
+            return (run.child.wait().expect("it ends"), others);
+        }
+        assert!(
+            begun.elapsed() < Duration::from_secs(120),
+            "{ending:?}: it does not come to its end"
+        );
+        sleep(Duration::from_millis(5));
+    }
 }
 
 /// Whether a run that ended so may have this exit code.

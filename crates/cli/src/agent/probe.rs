@@ -1,6 +1,7 @@
 //! `ackord agent probe`: what this kernel lets an agent do.
 
 use crate::console::Console;
+#[cfg(not(feature = "agent"))]
 use crate::daemons::DaemonFailure;
 use crate::errors::Failure;
 use clap::Args;
