@@ -3,8 +3,8 @@
 //! given a processor.
 
 use crate::world::{
-    Accepted, Attempt, Blocking, Departed, EpollEvent, LinkKey, More, PollEntry, Reading,
-    SpliceEnds, World, Writing,
+    Accepted, Attempt, Departed, EpollEvent, LinkKey, PollEntry, Reading, SpliceEnds, World,
+    Writing,
 };
 use nix::errno::Errno;
 
@@ -44,7 +44,7 @@ pub(crate) enum Call {
     Splice {
         ends: SpliceEnds,
         most: usize,
-        more: More,
+        more: bool,
     },
     /// Everything written on a closed socket has to be acknowledged.
     Linger {
@@ -77,7 +77,7 @@ impl Call {
                     Attempt::Done(packet.map(Answer::Packet).ok_or(Errno::EAGAIN))
                 }
             },
-            Call::Accept { fd } => world.accept(*fd, Blocking::Waits).map(Answer::Accepted),
+            Call::Accept { fd } => world.accept(*fd).map(Answer::Accepted),
             Call::Connect { fd } => world.connected(*fd).map(|()| Answer::Nothing),
             Call::Read { fd, reading, got } => {
                 let answer = world.read(*fd, *reading, got);

@@ -25,11 +25,11 @@
 
 use crate::calls::{Answer, Call};
 use crate::setup::Setup;
-use crate::threads::{Place, Rest, Role, ThreadName, Threads};
+use crate::threads::{Place, Rest, Role, ThreadName};
+use crate::virtual_time::VirtualTime;
 use crate::world::{Attempt, World};
 use ackord_units::{Span, Time};
 use nix::errno::Errno;
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -48,8 +48,6 @@ const SPIN: u32 = 1_000;
 /// From then on as many readings move the clock by a microsecond: who has seen it come to where it
 /// was waited for reads the same time once more.
 const READINGS_IN_MICROSECOND: u32 = 10;
-/// Steps in a row that may pass without virtual time passing: no timer needs as many.
-const STALLED: u32 = 100_000;
 /// Nothing leaves later than this without anybody doing anything: the longest keepalive is shorter.
 const SILENCE: Span = Span::from_secs(24 * 3600);
 
@@ -64,65 +62,25 @@ pub(crate) enum Limit {
     None,
 }
 
-#[derive(Debug)]
-struct Waiter {
-    thread: ThreadName,
-    call: Call,
-    deadline: Option<Time>,
-    outcome: Option<Result<Answer, Errno>>,
-}
-
-#[derive(Debug)]
-struct Inner {
-    world: World,
-    waiters: BTreeMap<u64, Waiter>,
-    tickets: u64,
-    threads: Threads,
-    /// A thread moves time.
-    moving: bool,
-    /// Nobody has called or been answered since the others were last seen to rest.
-    calm: bool,
-    /// Calls so far.
-    calls: u64,
-    /// Readings of the clock since the last other call.
-    clock_readings: u32,
-    stalled_steps: u32,
-    /// The last call asked for a packet, and none will ever come.
-    silent: bool,
-    closing: bool,
-}
-
 /// What a script talks to.
 #[derive(Debug)]
 pub(crate) struct Door {
-    inner: Mutex<Inner>,
+    inner: Mutex<VirtualTime>,
     changed: Condvar,
     /// Threads on their way in.
     arriving: AtomicU32,
 }
 
-type Guard<'a> = MutexGuard<'a, Inner>;
+type Guard<'a> = MutexGuard<'a, VirtualTime>;
 
 impl Door {
     /// Opened by the calling thread, at the beginning of virtual time.
     pub(crate) fn new(setup: Setup) -> Door {
-        let mut threads = Threads::default();
-        threads.enter(ThreadName::own(), Role::Driver);
-        threads.put(ThreadName::own(), Place::Outside);
-        let inner = Inner {
-            world: World::new(setup),
-            waiters: BTreeMap::new(),
-            tickets: 0,
-            threads,
-            moving: false,
-            calm: false,
-            calls: 0,
-            clock_readings: 0,
-            stalled_steps: 0,
-            silent: false,
-            closing: false,
-        };
-        Door { inner: Mutex::new(inner), changed: Condvar::new(), arriving: AtomicU32::new(0) }
+        Door {
+            inner: Mutex::new(VirtualTime::new(setup)),
+            changed: Condvar::new(),
+            arriving: AtomicU32::new(0),
+        }
     }
 
     /// A call that does not wait.
@@ -270,12 +228,9 @@ impl Door {
                     continue;
                 }
             }
-            let outlook;
-            (inner, outlook) = self.sleep_patiently(inner, me);
-            hopeless_for = match outlook {
-                Outlook::Open => Duration::ZERO,
-                Outlook::Hopeless => hopeless_for + PATIENCE,
-            };
+            let hopeless;
+            (inner, hopeless) = self.sleep_patiently(inner, me);
+            hopeless_for = if hopeless { hopeless_for + PATIENCE } else { Duration::ZERO };
             if hopeless_for >= HOPELESS && inner.is_unanswered(ticket) {
                 eprintln!(
                     "ackord_packetdrill: a call waits for what can never happen: no timer runs and \
@@ -286,19 +241,19 @@ impl Door {
         }
     }
 
-    /// Waits for others to do something; if the others have slept for long, moves time by one event.
-    fn sleep_patiently<'a>(&'a self, inner: Guard<'a>, me: ThreadName) -> (Guard<'a>, Outlook) {
+    /// Waits for others to do something; if the others have slept for long, moves time by
+    /// one event. Says whether it was for nothing: everybody slept, and no timer runs.
+    fn sleep_patiently<'a>(&'a self, inner: Guard<'a>, me: ThreadName) -> (Guard<'a>, bool) {
         let calls = inner.calls;
         let waited = self.changed.wait_timeout(inner, PATIENCE);
         let (mut inner, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
         let unchanged = timeout.timed_out() && inner.calls == calls && !inner.moving;
         if !unchanged || inner.others_rest(me) == Rest::No {
-            return (inner, Outlook::Open);
+            return (inner, false);
         }
-        let is_open = inner.step(None) || !me.all_others_sleep();
-        let outlook = if is_open { Outlook::Open } else { Outlook::Hopeless };
+        let hopeless = !inner.step(None) && me.all_others_sleep();
         self.changed.notify_all();
-        (inner, outlook)
+        (inner, hopeless)
     }
 
     /// Waits, in real time, until every other thread rests.
@@ -325,110 +280,10 @@ impl Door {
     }
 }
 
-/// What a call that waits has to hope for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outlook {
-    Open,
-    /// Everybody slept, and no timer runs.
-    Hopeless,
-}
-
 /// Which calls have something to do with one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Clock,
     Packet,
     Other,
-}
-
-impl Inner {
-    fn register(&mut self, thread: ThreadName, call: Call, deadline: Option<Time>) -> u64 {
-        self.tickets += 1;
-        self.waiters.insert(self.tickets, Waiter { thread, call, deadline, outcome: None });
-        self.tickets
-    }
-
-    /// The outcome of a call that waits, once it has one.
-    fn outcome_of(&mut self, ticket: u64) -> Option<Result<Answer, Errno>> {
-        if self.closing {
-            self.waiters.remove(&ticket);
-            return Some(Err(Errno::ECANCELED));
-        }
-        self.waiters.get(&ticket)?.outcome.as_ref()?;
-        self.waiters.remove(&ticket)?.outcome
-    }
-
-    fn is_unanswered(&self, ticket: u64) -> bool {
-        !self.closing && self.waiters.get(&ticket).is_some_and(|waiter| waiter.outcome.is_none())
-    }
-
-    fn answer(&mut self, ticket: u64, outcome: Result<Answer, Errno>) {
-        if let Some(waiter) = self.waiters.get_mut(&ticket) {
-            waiter.outcome = Some(outcome);
-        }
-    }
-
-    /// Where no packet will ever come: an error first, then an empty one.
-    fn or_empty(&mut self, answer: Result<Answer, Errno>) -> Result<Answer, Errno> {
-        let none = answer == Err(Errno::ETIMEDOUT);
-        let again = none && self.silent;
-        self.silent = none && !again;
-        if again { Ok(Answer::Nothing) } else { answer }
-    }
-
-    fn others_rest(&mut self, me: ThreadName) -> Rest {
-        let Inner { threads, waiters, closing, .. } = self;
-        threads.others_rest(me, |name| {
-            *closing
-                || waiters.values().any(|waiter| waiter.thread == name && waiter.outcome.is_some())
-        })
-    }
-
-    /// Tries every call that waits, until no more of them can go on.
-    fn settle(&mut self) {
-        let mut passes_without = 0;
-        // One call may make room for another that was tried before it.
-        while passes_without < 2 {
-            passes_without += 1;
-            for waiter in self.waiters.values_mut().filter(|waiter| waiter.outcome.is_none()) {
-                if let Attempt::Done(outcome) = waiter.call.attempt(&mut self.world) {
-                    waiter.outcome = Some(outcome);
-                    self.calm = false;
-                    passes_without = 0;
-                }
-            }
-        }
-    }
-
-    /// Moves time to the next event; false if there is none, or none before `horizon`.
-    fn step(&mut self, horizon: Option<Time>) -> bool {
-        let waiting = self.waiters.values().filter(|waiter| waiter.outcome.is_none());
-        let limit = waiting.filter_map(|waiter| waiter.deadline).min();
-        let Some(next) = [limit, self.world.deadline()].into_iter().flatten().min() else {
-            return false;
-        };
-        if horizon.is_some_and(|horizon| next > horizon) {
-            return false;
-        }
-        if next > self.world.now() {
-            self.stalled_steps = 0;
-        } else if self.stalled_steps >= STALLED {
-            return false;
-        }
-        self.stalled_steps += 1;
-        self.move_to(next);
-        true
-    }
-
-    fn move_to(&mut self, to: Time) {
-        self.world.advance(to);
-        self.settle();
-        let now = self.world.now();
-        for waiter in self.waiters.values_mut().filter(|waiter| waiter.outcome.is_none()) {
-            if waiter.deadline.is_some_and(|at| at <= now) {
-                waiter.outcome = Some(waiter.call.give_up());
-                self.calm = false;
-            }
-        }
-    }
 }

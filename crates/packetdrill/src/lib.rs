@@ -8,11 +8,12 @@
 //! | file | what |
 //! | --- | --- |
 //! | `abi/` | what C calls; the only `unsafe` of the crate |
-//! | `door.rs` | threads and virtual time: who waits, who moves time |
+//! | `door.rs` | threads: who waits, who moves virtual time |
+//! | `virtual_time.rs` | the calls that wait, and time that moves from event to event |
 //! | `calls.rs` | calls that may have to wait, as values |
 //! | `threads.rs` | which threads know the door, and whether they rest |
 //! | `world/` | sockets, pipes, epoll, connections and packets at one moment of virtual time |
-//! | `setup.rs` | what the flags say |
+//! | `setup.rs`, `flags.rs` | what endpoints are made of, and what the flags say of it |
 //! | `sysctl.rs` | what a kernel's sysctls mean here |
 //! | `descriptor.rs` | numbers that no other descriptor of the process has |
 //!
@@ -25,7 +26,9 @@ pub mod abi;
 mod calls;
 mod descriptor;
 mod door;
+mod flags;
 mod setup;
 mod sysctl;
 mod threads;
+mod virtual_time;
 mod world;

@@ -1,6 +1,6 @@
 //! Socket addresses as the bytes of `struct sockaddr_in` and `struct sockaddr_in6`.
 
-use crate::world::Family;
+use ackord_wire::IpVersion;
 use nix::errno::Errno;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -39,10 +39,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Given, Errno> {
 }
 
 /// An address as a socket of this family is told it.
-pub(super) fn written(address: SocketAddr, family: Family) -> Vec<u8> {
+pub(super) fn written(address: SocketAddr, family: IpVersion) -> Vec<u8> {
     let port = address.port().to_be_bytes();
     match (family, address.ip()) {
-        (Family::V4, IpAddr::V4(ip)) => {
+        (IpVersion::V4, IpAddr::V4(ip)) => {
             let mut bytes = vec![0; V4_LEN];
             bytes[..2].copy_from_slice(&(libc::AF_INET as u16).to_ne_bytes());
             bytes[2..4].copy_from_slice(&port);
@@ -73,7 +73,7 @@ mod tests {
         let v6: SocketAddr = "[2001:db8::1]:8080".parse().expect("an address");
         let mapped: SocketAddr = "[::ffff:192.0.2.1]:8080".parse().expect("an address");
         for (address, family, told) in
-            [(v4, Family::V4, v4), (v6, Family::V6, v6), (v4, Family::V6, mapped)]
+            [(v4, IpVersion::V4, v4), (v6, IpVersion::V6, v6), (v4, IpVersion::V6, mapped)]
         {
             assert_eq!(read(&written(address, family)), Ok(Given::Address(told)));
         }
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn what_is_too_short_or_of_no_family_is_refused() {
-        let whole = written("192.0.2.1:1".parse().expect("an address"), Family::V4);
+        let whole = written("192.0.2.1:1".parse().expect("an address"), IpVersion::V4);
         assert_eq!(read(&whole[..15]), Err(Errno::EINVAL));
         assert_eq!(read(&[]), Err(Errno::EINVAL));
         assert_eq!(read(&[0; 16]), Ok(Given::Unspecified));

@@ -7,9 +7,8 @@ use super::{Data, on_door};
 use crate::calls::{Answer, Call};
 use crate::door::{Door, Limit};
 use crate::threads::Role;
-use crate::world::{
-    After, Blocking, Direction, Family, Least, More, Reading, Record, TCP_INQ, World, Writing,
-};
+use crate::world::{Direction, Reading, TCP_INQ, World, Writing};
+use ackord_wire::IpVersion;
 use libc::{iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 use nix::errno::Errno;
 use std::ffi::{c_int, c_void};
@@ -23,7 +22,7 @@ pub(super) fn limit(
     flags: c_int,
     direction: Direction,
 ) -> Result<Limit, Errno> {
-    if flags & libc::MSG_DONTWAIT != 0 || world.blocking(fd)? == Blocking::Never {
+    if flags & libc::MSG_DONTWAIT != 0 || world.is_nonblocking(fd)? {
         return Ok(Limit::Now);
     }
     Ok(world.timeout_at(fd, direction).map_or(Limit::None, Limit::Until))
@@ -37,8 +36,8 @@ pub(super) unsafe extern "C" fn socket(
 ) -> c_int {
     on_door(userdata, |door| {
         let family = match domain {
-            libc::AF_INET => Family::V4,
-            libc::AF_INET6 => Family::V6,
+            libc::AF_INET => IpVersion::V4,
+            libc::AF_INET6 => IpVersion::V6,
             _ => return Err(Errno::EAFNOSUPPORT),
         };
         if kind & !(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) != libc::SOCK_STREAM {
@@ -47,9 +46,8 @@ pub(super) unsafe extern "C" fn socket(
         if protocol != 0 && protocol != libc::IPPROTO_TCP {
             return Err(Errno::EPROTONOSUPPORT);
         }
-        let never = kind & libc::SOCK_NONBLOCK != 0;
-        let blocking = if never { Blocking::Never } else { Blocking::Waits };
-        door.now(APPLICATION, |world| world.open_socket(family, blocking))
+        let nonblocking = kind & libc::SOCK_NONBLOCK != 0;
+        door.now(APPLICATION, |world| world.open_socket(family, nonblocking))
     })
 }
 
@@ -127,9 +125,8 @@ fn reading(most: usize, flags: c_int) -> Result<Reading, Errno> {
     if flags & libc::MSG_ERRQUEUE != 0 {
         return Err(Errno::EAGAIN);
     }
-    let after = if flags & libc::MSG_PEEK != 0 { After::Stays } else { After::Taken };
-    let least = if flags & libc::MSG_WAITALL != 0 { Least::All } else { Least::Some };
-    Ok(Reading { most, after, least })
+    let (peek, wait_all) = (flags & libc::MSG_PEEK != 0, flags & libc::MSG_WAITALL != 0);
+    Ok(Reading { most, peek, wait_all })
 }
 
 fn receive(door: &Door, fd: c_int, most: usize, flags: c_int) -> Result<Vec<u8>, Errno> {
@@ -254,9 +251,8 @@ fn transmit(door: &Door, fd: c_int, bytes: Vec<u8>, flags: c_int) -> Result<ssiz
     if flags & (libc::MSG_OOB | libc::MSG_FASTOPEN) != 0 {
         return Err(Errno::EOPNOTSUPP);
     }
-    let more = if flags & libc::MSG_MORE != 0 { More::Follows } else { More::No };
-    let record = if flags & libc::MSG_EOR != 0 { Record::Ends } else { Record::GoesOn };
-    let call = Call::Write { fd, writing: Writing { more, record }, bytes, sent: 0 };
+    let (more, end_of_record) = (flags & libc::MSG_MORE != 0, flags & libc::MSG_EOR != 0);
+    let call = Call::Write { fd, writing: Writing { more, end_of_record }, bytes, sent: 0 };
     match door.wait(call, |world| limit(world, fd, flags, Direction::Write))? {
         Answer::Count(count) => Ok(count as ssize_t),
         _ => Err(Errno::EIO),

@@ -6,9 +6,7 @@ use super::{Data, memory, on_door, take};
 use crate::calls::{Answer, Call};
 use crate::door::{Door, Limit};
 use crate::threads::Role;
-use crate::world::{
-    Blocking, Change, Direction, Interest, More, PollEntry, SpliceEnds, Waiting, World,
-};
+use crate::world::{Change, Direction, Interest, PollEntry, SpliceEnds, Waiting, World};
 use ackord_units::{Span, Time};
 use libc::{epoll_event, loff_t, nfds_t, pollfd, size_t, ssize_t, timeval, timezone, useconds_t};
 use nix::errno::Errno;
@@ -52,17 +50,16 @@ pub(super) unsafe extern "C" fn fcntl(
     on_door(userdata, |door| {
         door.now(APPLICATION, |world| match command {
             libc::F_GETFL => {
-                let never = world.blocking(fd)? == Blocking::Never;
-                Ok(world.access_mode(fd)? | if never { libc::O_NONBLOCK } else { 0 })
+                let nonblocking = world.is_nonblocking(fd)?;
+                Ok(world.access_mode(fd)? | if nonblocking { libc::O_NONBLOCK } else { 0 })
             }
             libc::F_SETFL => {
-                let never = argument as c_int & libc::O_NONBLOCK != 0;
-                let blocking = if never { Blocking::Never } else { Blocking::Waits };
-                world.set_blocking(fd, blocking).map(|()| 0)
+                let nonblocking = argument as c_int & libc::O_NONBLOCK != 0;
+                world.set_nonblocking(fd, nonblocking).map(|()| 0)
             }
-            libc::F_GETFD => world.blocking(fd).map(|_| libc::FD_CLOEXEC),
-            libc::F_SETFD => world.blocking(fd).map(|_| 0),
-            _ => world.blocking(fd).and(Err(Errno::EINVAL)),
+            libc::F_GETFD => world.is_nonblocking(fd).map(|_| libc::FD_CLOEXEC),
+            libc::F_SETFD => world.is_nonblocking(fd).map(|_| 0),
+            _ => world.is_nonblocking(fd).and(Err(Errno::EINVAL)),
         })
     })
 }
@@ -81,11 +78,15 @@ pub(super) unsafe extern "C" fn ioctl(
             SIOCOUTQNSD => Waiting::Unsent,
             libc::FIONBIO => {
                 // SAFETY: ioctl(2) asks the caller for an integer with this request.
-                let never = unsafe { memory::get(number) }? != 0;
-                let blocking = if never { Blocking::Never } else { Blocking::Waits };
-                return door.now(APPLICATION, |world| world.set_blocking(fd, blocking)).map(|()| 0);
+                let nonblocking = unsafe { memory::get(number) }? != 0;
+                let set = |world: &mut World| world.set_nonblocking(fd, nonblocking);
+                return door.now(APPLICATION, set).map(|()| 0);
             }
-            _ => return door.now(APPLICATION, |world| world.blocking(fd)).and(Err(Errno::ENOTTY)),
+            _ => {
+                return door
+                    .now(APPLICATION, |world| world.is_nonblocking(fd))
+                    .and(Err(Errno::ENOTTY));
+            }
         };
         let count = door.now(APPLICATION, |world| world.waiting_bytes(fd, waiting))?;
         // SAFETY: ioctl(2) asks the caller for room for an integer with these requests.
@@ -301,7 +302,7 @@ pub(super) unsafe extern "C" fn splice(
             no_offset(from_offset)?;
             no_offset(to_offset)?;
         }
-        let more = if flags & libc::SPLICE_F_MORE != 0 { More::Follows } else { More::No };
+        let more = flags & libc::SPLICE_F_MORE != 0;
         let call = Call::Splice { ends: SpliceEnds { from, to }, most: len, more };
         let never = flags & libc::SPLICE_F_NONBLOCK != 0;
         let limit = |world: &World| {

@@ -19,7 +19,7 @@ const MOST: size_t = 0x7fff_f000;
 /// The userdata of the door whose descriptor this is.
 fn door_of(fd: c_int) -> Option<Data> {
     let doors = DOORS.read().unwrap_or_else(PoisonError::into_inner);
-    let has = |door: &Door| door.now(Role::Application, |world| world.blocking(fd)).is_ok();
+    let has = |door: &Door| door.now(Role::Application, |world| world.is_nonblocking(fd)).is_ok();
     let found = doors.iter().find(|(_, door)| has(door));
     found.map(|(&number, _)| std::ptr::without_provenance_mut(number))
 }

@@ -8,9 +8,10 @@
 
 use super::World;
 use super::link::Link;
+use super::offload::pacing_rate;
 use super::socket::{Socket, State};
 use ackord_events::TcpState;
-use ackord_tcp::{RecoveryState, Snapshot, offload_rate};
+use ackord_tcp::{RecoveryState, Snapshot};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::Side;
 
@@ -141,14 +142,6 @@ fn totals(info: &mut Info, link: &Link, (snapshot, now): (&Snapshot, Time)) {
     info.u64(176, tally.window_limited_for(now).as_nanos() / 1_000);
     info.u64(200, tally.data_bytes_out);
     info.u64(208, tally.data_bytes_out.saturating_sub(link.highest_sent()));
-}
-
-/// Bytes in a second: the control's own, or the kernel's 2 cwnd/SRTT in slow start and 1.2 beyond.
-pub(super) fn pacing_rate(snapshot: &Snapshot) -> u64 {
-    match snapshot.pacing_rate {
-        Some(rate) => rate.as_bits_per_sec() / 8,
-        None => offload_rate(snapshot.cwnd, snapshot.ssthresh, snapshot.srtt),
-    }
 }
 
 fn micros(span: Span) -> u32 {

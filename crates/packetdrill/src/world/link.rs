@@ -1,16 +1,15 @@
 //! One connection with its bytes: the endpoint decides, this holds what it decides about.
 
 use super::Departed;
-use super::info::pacing_rate;
-use super::offload::{Packets, most_segments, without_push};
-use super::transfer::More;
+use super::offload::{Offload, without_push};
+use super::tally::Tally;
 use ackord_events::{NoSink, TcpState};
-use ackord_tcp::nagle::{NagleOffConfig, Off};
+use ackord_tcp::nagle::Off;
 use ackord_tcp::registry::NagleVariant;
 use ackord_tcp::{CloseReason, Connection, Outbound, PayloadPlace};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{
-    Decoded, Endpoints, Flags, IpFields, Payload, ReceiveBuffer, Segment, SendBuffer, encode,
+    Decoded, Endpoints, Flags, IpFields, Payload, ReceiveBuffer, SendBuffer, encode,
 };
 use nix::errno::Errno;
 use std::collections::VecDeque;
@@ -30,13 +29,6 @@ pub(crate) enum Owner {
     Nobody,
 }
 
-#[derive(Debug)]
-struct Offload {
-    packets: Packets,
-    /// net.ipv4.tcp_min_tso_segs.
-    least: u64,
-}
-
 /// Whether small writes are held together (TCP_CORK, MSG_MORE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cork {
@@ -45,26 +37,6 @@ pub(crate) enum Cork {
     In,
     /// By MSG_MORE: until a segment arrives (tcp_data_snd_check).
     More,
-}
-
-/// Plain counters that the endpoint does not keep.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) segments_in: u32,
-    pub(crate) segments_out: u32,
-    pub(crate) data_segments_in: u32,
-    pub(crate) data_segments_out: u32,
-    pub(crate) data_bytes_out: u64,
-    pub(crate) data_sent_at: Option<Time>,
-    pub(crate) data_came_at: Option<Time>,
-    pub(crate) ack_came_at: Option<Time>,
-    pub(crate) established_at: Option<Time>,
-    /// How long there was data on its way or waiting, before now.
-    busy: Span,
-    busy_since: Option<Time>,
-    /// How long only the peer's window held data back, before now.
-    window_limited: Span,
-    window_limited_since: Option<Time>,
 }
 
 #[derive(Debug)]
@@ -83,7 +55,7 @@ pub(crate) struct Link {
     pub(crate) ttl: u8,
     /// Whether the end of the connection has been told.
     ended: bool,
-    cork: Cork,
+    pub(crate) cork: Cork,
     /// Stream offset up to which the endpoint knows what was written.
     handed: u64,
     /// Stream offsets at which a segment has to end (MSG_EOR): what comes after is handed over when
@@ -205,7 +177,8 @@ impl Link {
             }
             self.record_ends.pop_front();
         }
-        self.note_busy(now);
+        let is_busy = self.unacknowledged() > 0;
+        self.tally.note_busy(now, is_busy, is_busy && self.is_window_limited());
     }
 
     /// PSH as a kernel sets it that hands several segments over at once, and not where more follows.
@@ -219,11 +192,9 @@ impl Link {
                 segment.flags = without_push(segment.flags);
             }
         }
-        let Some(Offload { packets, least }) = &mut self.offload else { return };
-        let snapshot = self.connection.snapshot();
-        let most = most_segments(&snapshot, pacing_rate(&snapshot), *least);
-        packets.forget_below(self.connection.bytes_acked());
-        packets.set_push(burst, (most, snapshot.smss.get()));
+        let Some(offload) = &mut self.offload else { return };
+        offload.forget_below(self.connection.bytes_acked());
+        offload.set_push(burst, &self.connection.snapshot());
     }
 
     fn depart(&mut self, now: Time, outbound: &Outbound, outbox: &mut VecDeque<Departed>) {
@@ -274,14 +245,14 @@ impl Link {
     }
 
     /// Whether what was written so far ends in the middle of something (MSG_MORE).
-    pub(crate) fn note_more(&mut self, more: More) {
-        self.unpushed_end = (more == More::Follows).then(|| self.send.end());
+    pub(crate) fn note_more(&mut self, more: bool) {
+        self.unpushed_end = more.then(|| self.send.end());
     }
 
     /// Segments leave as a kernel's do that has segmentation offload, whose packets have no fewer
     /// than `least` segments if there is as much to send.
     pub(crate) fn set_offload(&mut self, least: u64) {
-        self.offload = Some(Offload { packets: Packets::default(), least });
+        self.offload = Some(Offload::new(least));
     }
 
     /// What was written so far is a record: the segment that holds its end holds nothing after it.
@@ -347,11 +318,6 @@ impl Link {
         count
     }
 
-    /// Small writes are held together from now on, or no longer.
-    pub(crate) fn set_cork(&mut self, cork: Cork) {
-        self.cork = cork;
-    }
-
     /// The application has nothing more to send.
     pub(crate) fn finish(&mut self) {
         self.cork = Cork::Out;
@@ -415,14 +381,6 @@ impl Link {
         };
     }
 
-    fn note_busy(&mut self, now: Time) {
-        let is_busy = self.unacknowledged() > 0;
-        note_span((&mut self.tally.busy, &mut self.tally.busy_since), is_busy, now);
-        let is_limited = is_busy && self.is_window_limited();
-        let Tally { window_limited, window_limited_since, .. } = &mut self.tally;
-        note_span((window_limited, window_limited_since), is_limited, now);
-    }
-
     /// Whether the next segment fits into cwnd, but not into the peer's window.
     fn is_window_limited(&self) -> bool {
         let (snapshot, flight) = (self.connection.snapshot(), self.connection.flight_size());
@@ -432,45 +390,7 @@ impl Link {
     }
 }
 
-/// Adds up how long something is so.
-fn note_span((sum, since): (&mut Span, &mut Option<Time>), is_so: bool, now: Time) {
-    match (is_so, *since) {
-        (true, None) => *since = Some(now),
-        (false, Some(began)) => {
-            *sum += now - began;
-            *since = None;
-        }
-        _ => {}
-    }
-}
-
-/// The rule of a socket with TCP_NODELAY.
-pub(crate) fn no_nagle() -> NagleVariant {
-    NagleOffConfig::default().into()
-}
-
 /// Whether a connection in this state does not stand yet.
 fn opening(state: TcpState) -> bool {
     matches!(state, TcpState::Listen | TcpState::SynSent | TcpState::SynReceived)
-}
-
-impl Tally {
-    fn note_sent(&mut self, now: Time, segment: &Segment) {
-        self.segments_out += 1;
-        if segment.payload_len > 0 {
-            self.data_segments_out += 1;
-            self.data_bytes_out += u64::from(segment.payload_len);
-            self.data_sent_at = Some(now);
-        }
-    }
-
-    /// How long only the peer's window held data back.
-    pub(crate) fn window_limited_for(&self, now: Time) -> Span {
-        self.window_limited + self.window_limited_since.map_or(Span::ZERO, |since| now - since)
-    }
-
-    /// How long there was data on its way or waiting to be.
-    pub(crate) fn busy_for(&self, now: Time) -> Span {
-        self.busy + self.busy_since.map_or(Span::ZERO, |since| now - since)
-    }
 }

@@ -4,14 +4,18 @@
 //! | file | what |
 //! | --- | --- |
 //! | `mod.rs` | [`World`]: descriptors, time, packets in |
-//! | `link.rs` | a connection with its bytes |
-//! | `socket.rs` | bind, listen, connect, accept, shutdown, close |
+//! | `link.rs`, `tally.rs` | a connection with its bytes, and what it counts |
+//! | `socket.rs` | connect, shutdown, close |
+//! | `listening.rs` | listen, accept, and how packets come to connections |
+//! | `ports.rs` | bind, and ports that are free |
 //! | `transfer.rs` | bytes in and out, of sockets and pipes |
 //! | `ready.rs` | what poll and epoll say |
 //! | `pipe.rs` | pipes, and splice |
-//! | `options.rs`, `option_table.rs` | setsockopt and getsockopt, ioctl and fcntl |
+//! | `options.rs`, `option_table.rs` | options of a socket, and what they make of an endpoint |
+//! | `sockopt.rs` | setsockopt and getsockopt, ioctl and fcntl |
 //! | `tests.rs` | any calls in any order |
 //! | `info.rs` | the kernel's `struct tcp_info` |
+//! | `offload.rs` | where segmentation offload shows |
 //!
 //! A call that cannot be answered yet says so ([`Attempt::Wait`]) and is tried again whenever
 //! something has happened; who waits, and for how long, is the door's business.
@@ -19,23 +23,27 @@
 
 mod info;
 mod link;
+mod listening;
 mod offload;
 mod option_table;
 mod options;
 mod pipe;
+mod ports;
 mod ready;
 mod socket;
+mod sockopt;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod transfer;
 
 pub(crate) use link::LinkKey;
 pub(crate) use option_table::TCP_INQ;
-pub(crate) use options::Waiting;
 pub(crate) use pipe::SpliceEnds;
 pub(crate) use ready::{Change, EpollEvent, Interest, PollEntry};
-pub(crate) use socket::{Accepted, Direction, Family};
-pub(crate) use transfer::{After, Least, More, Reading, Record, Writing};
+pub(crate) use socket::{Accepted, Direction};
+pub(crate) use sockopt::Waiting;
+pub(crate) use transfer::{Reading, Writing};
 
 use crate::descriptor::Descriptor;
 use crate::setup::Setup;
@@ -68,13 +76,6 @@ impl<T> Attempt<T> {
     }
 }
 
-/// Whether a descriptor waits (O_NONBLOCK).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Blocking {
-    Waits,
-    Never,
-}
-
 /// A packet that has left the stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Departed {
@@ -94,7 +95,8 @@ enum Open {
 #[derive(Debug)]
 struct File {
     open: Open,
-    blocking: Blocking,
+    /// O_NONBLOCK: calls never wait.
+    nonblocking: bool,
     /// Rises from one descriptor to the next, unlike the kernel's numbers.
     order: u32,
     _number: Descriptor,
@@ -217,7 +219,7 @@ impl World {
     }
 
     /// Gives something a descriptor.
-    fn open(&mut self, open: Open, blocking: Blocking) -> Result<i32, Errno> {
+    fn open(&mut self, open: Open) -> Result<i32, Errno> {
         let number = Descriptor::new().map_err(|_| Errno::EMFILE)?;
         let fd = number.number();
         // The kernel gives numbers anew that were closed behind our back.
@@ -225,7 +227,7 @@ impl World {
             self.close(fd)?;
         }
         let order = self.number();
-        self.files.insert(fd, File { open, blocking, order, _number: number });
+        self.files.insert(fd, File { open, nonblocking: false, order, _number: number });
         Ok(fd)
     }
 
@@ -251,14 +253,14 @@ impl World {
         }
     }
 
-    /// Whether calls on a descriptor wait.
-    pub(crate) fn blocking(&self, fd: i32) -> Result<Blocking, Errno> {
-        Ok(self.file(fd)?.blocking)
+    /// Whether calls on a descriptor never wait.
+    pub(crate) fn is_nonblocking(&self, fd: i32) -> Result<bool, Errno> {
+        Ok(self.file(fd)?.nonblocking)
     }
 
-    /// Makes calls on a descriptor wait, or not.
-    pub(crate) fn set_blocking(&mut self, fd: i32, blocking: Blocking) -> Result<(), Errno> {
-        self.file_mut(fd)?.blocking = blocking;
+    /// Makes calls on a descriptor never wait, or wait again.
+    pub(crate) fn set_nonblocking(&mut self, fd: i32, nonblocking: bool) -> Result<(), Errno> {
+        self.file_mut(fd)?.nonblocking = nonblocking;
         Ok(())
     }
 

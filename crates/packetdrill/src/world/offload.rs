@@ -5,29 +5,39 @@
 //!
 //! That a kernel waits for more to send at once (tcp_tso_should_defer) is the endpoint's.
 
-use ackord_tcp::{Outbound, Snapshot, offload_segments};
+use ackord_tcp::{Outbound, Snapshot, offload_rate, offload_segments};
 use ackord_wire::Flags;
 use std::collections::BTreeMap;
 
-/// How the stream was cut into packets: where each begins and ends.
-#[derive(Debug, Default)]
-pub(super) struct Packets {
+/// How the stream was cut into packets.
+#[derive(Debug)]
+pub(super) struct Offload {
+    /// net.ipv4.tcp_min_tso_segs.
+    least: u64,
+    /// Where each packet begins and ends.
     ends: BTreeMap<u64, u64>,
     /// Stream offset of what is sent for the first time next.
     next: u64,
 }
 
-/// How many segments a packet has at most (tcp_cwnd_test): at least `least`, and half of cwnd at most.
-pub(super) fn most_segments(snapshot: &Snapshot, pacing_rate: u64, least: u64) -> u64 {
-    let half = snapshot.cwnd.get() / snapshot.smss.get().max(1) / 2;
-    offload_segments(snapshot.smss, pacing_rate, snapshot.min_rtt).max(least).min(half).max(1)
+/// Bytes in a second: the control's own, or the kernel's 2 cwnd/SRTT in slow start and 1.2 beyond.
+pub(super) fn pacing_rate(snapshot: &Snapshot) -> u64 {
+    match snapshot.pacing_rate {
+        Some(rate) => rate.as_bits_per_sec() / 8,
+        None => offload_rate(snapshot.cwnd, snapshot.ssthresh, snapshot.srtt),
+    }
 }
 
-impl Packets {
-    /// Sets PSH as packets of at most `most` segments would have it. The segments left at once, each
-    /// at its stream offset.
-    pub(super) fn set_push(&mut self, burst: &mut [(u64, Outbound)], (most, smss): (u64, u64)) {
-        self.cut(burst, (most, smss));
+impl Offload {
+    /// Packets of no fewer than `least` segments if there is as much to send.
+    pub(super) fn new(least: u64) -> Offload {
+        Offload { least, ends: BTreeMap::new(), next: 0 }
+    }
+
+    /// Sets PSH as a kernel's packets would have it. The segments left at once, each at its stream
+    /// offset.
+    pub(super) fn set_push(&mut self, burst: &mut [(u64, Outbound)], snapshot: &Snapshot) {
+        self.cut(burst, (most_segments(snapshot, self.least), snapshot.smss.get()));
         for index in 1..burst.len() {
             let [(before_at, before), (at, this)] = &mut burst[index - 1..=index] else { continue };
             let (len, at) = (u64::from(before.segment.payload_len), *at);
@@ -73,4 +83,13 @@ impl Packets {
 /// The same without PSH.
 pub(super) fn without_push(flags: Flags) -> Flags {
     Flags::from_bits(flags.bits() & !Flags::PSH.bits())
+}
+
+/// How many segments a packet has at most (tcp_cwnd_test): at least `least`, and half of cwnd at most.
+fn most_segments(snapshot: &Snapshot, least: u64) -> u64 {
+    let half = snapshot.cwnd.get() / snapshot.smss.get().max(1) / 2;
+    offload_segments(snapshot.smss, pacing_rate(snapshot), snapshot.min_rtt)
+        .max(least)
+        .min(half)
+        .max(1)
 }

@@ -1,8 +1,8 @@
 //! Pipes (pipe(7)), and splice between a pipe and anything else.
 
 use super::socket::Direction;
-use super::transfer::{After, Least, More, Reading, Record, Writing};
-use super::{Attempt, Blocking, Open, World};
+use super::transfer::{Reading, Writing};
+use super::{Attempt, Open, World};
 use nix::errno::Errno;
 use std::collections::VecDeque;
 
@@ -32,8 +32,8 @@ impl World {
     pub(crate) fn open_pipe(&mut self) -> Result<[i32; 2], Errno> {
         let number = self.number();
         self.pipes.insert(number, Pipe::default());
-        let out = self.open(Open::PipeOut(number), Blocking::Waits)?;
-        let into = self.open(Open::PipeIn(number), Blocking::Waits)?;
+        let out = self.open(Open::PipeOut(number))?;
+        let into = self.open(Open::PipeIn(number))?;
         Ok([out, into])
     }
 
@@ -116,7 +116,7 @@ impl World {
     }
 
     /// Moves up to `most` bytes; one of the two ends has to be a pipe. What comes back is how many.
-    pub(crate) fn splice(&mut self, ends: SpliceEnds, most: usize, more: More) -> Attempt<usize> {
+    pub(crate) fn splice(&mut self, ends: SpliceEnds, most: usize, more: bool) -> Attempt<usize> {
         let room = match self.splice_room(ends) {
             Err(error) => return Attempt::Done(Err(error)),
             Ok(room) => room,
@@ -128,14 +128,14 @@ impl World {
             return Attempt::Wait;
         }
         let mut got = Vec::new();
-        let reading = Reading { most: most.min(room), after: After::Taken, least: Least::Some };
+        let reading = Reading { most: most.min(room), peek: false, wait_all: false };
         match self.read(ends.from, reading, &mut got) {
             Attempt::Wait => return Attempt::Wait,
             Attempt::Done(Err(error)) => return Attempt::Done(Err(error)),
             Attempt::Done(Ok(())) => {}
         }
         let mut sent = 0;
-        match self.write(ends.to, Writing { more, record: Record::GoesOn }, (&got, &mut sent)) {
+        match self.write(ends.to, Writing { more, end_of_record: false }, (&got, &mut sent)) {
             Attempt::Done(Err(error)) => Attempt::Done(Err(error)),
             _ => {
                 debug_assert_eq!(sent, got.len(), "there was room");
@@ -164,7 +164,7 @@ impl World {
                 let mut nothing = 0;
                 match self.write(
                     ends.to,
-                    Writing { more: More::Follows, record: Record::GoesOn },
+                    Writing { more: true, end_of_record: false },
                     (&[], &mut nothing),
                 ) {
                     Attempt::Done(Err(error)) => Err(error),

@@ -1,7 +1,7 @@
 //! What poll(2) and epoll(7) say of a descriptor: the masks of Linux's tcp_poll.
 
 use super::socket::{Direction, Progress, Socket, State};
-use super::{Attempt, Blocking, Open, World};
+use super::{Attempt, Open, World};
 use ackord_events::TcpState;
 use nix::errno::Errno;
 use std::collections::BTreeMap;
@@ -143,7 +143,7 @@ impl World {
 
     /// A new epoll.
     pub(crate) fn open_epoll(&mut self) -> Result<i32, Errno> {
-        self.open(Open::Epoll(Epoll::default()), Blocking::Waits)
+        self.open(Open::Epoll(Epoll::default()))
     }
 
     /// Watches a descriptor, or otherwise than before.

@@ -2,25 +2,18 @@
 
 use super::link::{Link, LinkKey, Owner};
 use super::options::Options;
-use super::{Attempt, Blocking, File, Open, World};
+use super::{Attempt, Open, World};
 use ackord_events::{EndpointId, TcpState};
 use ackord_tcp::Connection;
 use ackord_units::{Seq, Time};
-use ackord_wire::{Decoded, Endpoints, Flags, FlowId, IpVersion, Side};
+use ackord_wire::{Endpoints, FlowId, IpVersion, Side};
 use nix::errno::Errno;
 use std::collections::VecDeque;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-
-/// Family of a socket's addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
-    V4,
-    V6,
-}
+use std::net::{IpAddr, SocketAddr};
 
 #[derive(Debug)]
 pub(crate) struct Socket {
-    pub(crate) family: Family,
+    pub(crate) family: IpVersion,
     /// Address and port bound to; IPv4 is never mapped here.
     pub(super) bound: Option<SocketAddr>,
     pub(super) state: State,
@@ -66,28 +59,23 @@ pub(super) enum Progress {
 pub(crate) struct Accepted {
     pub(crate) fd: i32,
     pub(crate) peer: SocketAddr,
-    pub(crate) family: Family,
+    pub(crate) family: IpVersion,
 }
 
-/// Which end an address is asked for.
+/// Directions of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Read,
     Write,
     Both,
 }
-
-/// As many connections as are held at once; more SYNs are left unanswered.
-const MOST_LINKS: usize = 4096;
-/// net.core.somaxconn.
-const MOST_BACKLOG: i32 = 4096;
-/// net.ipv4.ip_local_port_range.
-const FIRST_PORT: u16 = 32_768;
-const PORTS: u16 = 28_232;
-
 impl World {
     /// A new socket.
-    pub(crate) fn open_socket(&mut self, family: Family, blocking: Blocking) -> Result<i32, Errno> {
+    pub(crate) fn open_socket(
+        &mut self,
+        family: IpVersion,
+        nonblocking: bool,
+    ) -> Result<i32, Errno> {
         self.setup.refresh();
         let socket = Socket {
             family,
@@ -96,71 +84,9 @@ impl World {
             options: Options::default(),
             shut: Shut::default(),
         };
-        self.open(Open::Socket(Box::new(socket)), blocking)
-    }
-
-    /// Gives a socket its own address; a port of zero is chosen.
-    pub(crate) fn bind(&mut self, fd: i32, to: SocketAddr) -> Result<(), Errno> {
-        let socket = self.socket(fd)?;
-        let to = socket.own_family(to)?;
-        if socket.bound.is_some() || !matches!(socket.state, State::Fresh) {
-            return Err(Errno::EINVAL);
-        }
-        let to = if to.port() == 0 { SocketAddr::new(to.ip(), self.free_port()) } else { to };
-        if self.is_taken(fd, to) {
-            return Err(Errno::EADDRINUSE);
-        }
-        self.socket_mut(fd)?.bound = Some(to);
-        Ok(())
-    }
-
-    /// Lets peers connect.
-    pub(crate) fn listen(&mut self, fd: i32, backlog: i32) -> Result<(), Errno> {
-        // A negative backlog is a very large one to the kernel.
-        let limit = if backlog < 0 { MOST_BACKLOG } else { backlog.min(MOST_BACKLOG) } as usize;
-        let port = self.free_port();
-        let socket = self.socket_mut(fd)?;
-        match &mut socket.state {
-            State::Listening(listener) => listener.backlog = limit,
-            State::Linked { .. } => return Err(Errno::EINVAL),
-            State::Fresh => {
-                let anywhere = SocketAddr::new(socket.family.unspecified(), port);
-                socket.bound.get_or_insert(anywhere);
-                let queue = VecDeque::new();
-                socket.state = State::Listening(Listener { backlog: limit, queue, activity: 0 });
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes the oldest connection that waits.
-    pub(crate) fn accept(&mut self, fd: i32, blocking: Blocking) -> Attempt<Accepted> {
-        let (key, family, options) = match self.socket_mut(fd) {
-            Err(error) => return Attempt::Done(Err(error)),
-            Ok(socket) => match &mut socket.state {
-                State::Listening(listener) => match listener.queue.pop_front() {
-                    Some(key) => (key, socket.family, socket.options.clone()),
-                    None => return Attempt::Wait,
-                },
-                _ => return Attempt::Done(Err(Errno::EINVAL)),
-            },
-        };
-        Attempt::Done(self.adopt(key, family, (options, blocking)))
-    }
-
-    fn adopt(
-        &mut self,
-        key: LinkKey,
-        family: Family,
-        (options, blocking): (Options, Blocking),
-    ) -> Result<Accepted, Errno> {
-        let endpoints = self.links.get(&key).ok_or(Errno::ECONNABORTED)?.endpoints;
-        let state = State::Linked { link: key, progress: Progress::Connected };
-        let bound = Some(endpoints.src);
-        let socket = Socket { family, bound, state, options, shut: Shut::default() };
-        let fd = self.open(Open::Socket(Box::new(socket)), blocking)?;
-        self.links.get_mut(&key).ok_or(Errno::ECONNABORTED)?.owner = Owner::Socket(fd);
-        Ok(Accepted { fd, peer: endpoints.dst, family })
+        let fd = self.open(Open::Socket(Box::new(socket)))?;
+        self.set_nonblocking(fd, nonblocking)?;
+        Ok(fd)
     }
 
     /// Begins to connect; whether it has come about is [`World::connected`]'s to say.
@@ -172,10 +98,10 @@ impl World {
                 return Err(Errno::EISCONN);
             }
             State::Linked { progress: Progress::Connecting, .. } => {
-                let blocking = self.blocking(fd)?;
+                let nonblocking = self.is_nonblocking(fd)?;
                 return match self.connected(fd) {
                     Attempt::Done(answer) => answer,
-                    Attempt::Wait if blocking == Blocking::Never => Err(Errno::EALREADY),
+                    Attempt::Wait if nonblocking => Err(Errno::EALREADY),
                     Attempt::Wait => Ok(()),
                 };
             }
@@ -326,110 +252,11 @@ impl World {
     }
 
     /// Ends a connection at once.
-    fn abandon(&mut self, key: LinkKey) {
+    pub(super) fn abandon(&mut self, key: LinkKey) {
         if let Some(link) = self.links.get_mut(&key) {
             link.owner = Owner::Nobody;
             link.connection.abort();
             self.work(key);
-        }
-    }
-
-    /// Connections that wait to be accepted are reset, those that are only opening are forgotten.
-    fn stop_listening(&mut self, fd: i32, listener: Listener) {
-        let opening: Vec<LinkKey> = self
-            .links
-            .iter()
-            .filter(|(_, link)| link.owner == Owner::Listener(fd))
-            .map(|(&key, _)| key)
-            .collect();
-        for key in opening {
-            if listener.queue.contains(&key) {
-                self.abandon(key);
-            } else if let Some(link) = self.links.remove(&key) {
-                self.by_endpoints.remove(&link.endpoints);
-            }
-        }
-    }
-
-    /// A connection in TIME-WAIT gives way to a SYN that cannot be an old one, if somebody listens
-    /// (RFC 6191): from where on the numbers of the new one may begin.
-    pub(super) fn make_way(&mut self, packet: &Decoded) -> Option<Seq> {
-        let key = *self.by_endpoints.get(&packet.endpoints.reversed())?;
-        self.listener_for(packet.endpoints.dst)?;
-        let link = self.links.get_mut(&key)?;
-        let least_iss = link.connection.may_be_succeeded_by(&packet.segment)?;
-        let is_kept = matches!(link.owner, Owner::Socket(_));
-        self.by_endpoints.remove(&packet.endpoints.reversed());
-        if is_kept {
-            // Its socket may still be asked about it.
-            link.connection.abort();
-        } else {
-            self.links.remove(&key);
-        }
-        Some(least_iss)
-    }
-
-    /// A SYN for a socket that listens begins a connection.
-    pub(super) fn passive_open(
-        &mut self,
-        packet: &Decoded,
-        least_iss: Option<Seq>,
-    ) -> Option<LinkKey> {
-        let flags = packet.segment.flags;
-        if !flags.contains(Flags::SYN) || flags.intersects(Flags::ACK | Flags::RST) {
-            return None;
-        }
-        let fd = self.listener_for(packet.endpoints.dst)?;
-        let full = match &self.socket(fd).ok()?.state {
-            State::Listening(listener) => listener.is_full(),
-            _ => true,
-        };
-        if full || self.links.len() >= MOST_LINKS {
-            return None;
-        }
-        let key = self.begin((packet.endpoints.reversed(), least_iss), fd, Side::Server).ok()?;
-        self.links.get_mut(&key)?.owner = Owner::Listener(fd);
-        Some(key)
-    }
-
-    /// The socket that listens at an address.
-    pub(super) fn listener_for(&self, at: SocketAddr) -> Option<i32> {
-        let listens = |(fd, file): (&i32, &File)| {
-            let Open::Socket(socket) = &file.open else { return None };
-            let bound = socket.bound.filter(|bound| bound.port() == at.port())?;
-            let same = bound.ip() == at.ip();
-            let any = bound.ip().is_unspecified() && socket.takes(at.ip());
-            (matches!(socket.state, State::Listening(_)) && (same || any))
-                .then_some((same, file.order, *fd))
-        };
-        // The more precise one first, then the later one.
-        self.files.iter().filter_map(listens).max().map(|(.., fd)| fd)
-    }
-
-    /// The last acknowledgment of a handshake means nothing while the queue is full.
-    pub(super) fn is_held_by_full_queue(&self, key: LinkKey) -> bool {
-        let Some((link, Owner::Listener(fd))) = self.live_link(key) else { return false };
-        let opening = link.connection.state() == TcpState::SynReceived;
-        let full = matches!(
-            self.socket(fd).map(|socket| &socket.state),
-            Ok(State::Listening(listener)) if listener.is_full()
-        );
-        opening && full
-    }
-
-    /// A connection that has just been established waits to be accepted.
-    pub(super) fn enqueue_if_open(&mut self, key: LinkKey) {
-        let Some((link, Owner::Listener(fd))) = self.live_link(key) else { return };
-        let opening = matches!(
-            link.connection.state(),
-            TcpState::Listen | TcpState::SynReceived | TcpState::Closed
-        );
-        if let Ok(Socket { state: State::Listening(listener), .. }) = self.socket_mut(fd)
-            && !opening
-            && !listener.queue.contains(&key)
-        {
-            listener.queue.push_back(key);
-            listener.activity += 1;
         }
     }
 
@@ -457,7 +284,7 @@ impl World {
     }
 
     /// A connection that has not done anything yet, made as the socket `fd` asks.
-    fn begin(
+    pub(super) fn begin(
         &mut self,
         (endpoints, least_iss): (Endpoints, Option<Seq>),
         fd: i32,
@@ -478,48 +305,11 @@ impl World {
         if let Some(least) = self.setup.offload() {
             link.set_offload(least);
         }
-        link.set_cork(options.cork());
+        link.cork = options.cork();
         let key = LinkKey(number);
         self.links.insert(key, link);
         self.by_endpoints.insert(endpoints, key);
         Ok(key)
-    }
-
-    /// A port that nobody has; the same ones in every run.
-    fn free_port(&mut self) -> u16 {
-        for _ in 0..PORTS {
-            let port = FIRST_PORT + self.ports;
-            self.ports = (self.ports + 1) % PORTS;
-            let bound = |fd: &i32| self.socket(*fd).ok().and_then(|socket| socket.bound);
-            if !self.files.keys().filter_map(bound).any(|bound| bound.port() == port) {
-                return port;
-            }
-        }
-        FIRST_PORT
-    }
-
-    /// Whether another socket or connection is in the way of binding.
-    fn is_taken(&self, fd: i32, to: SocketAddr) -> bool {
-        let reuses = self.socket(fd).is_ok_and(|socket| socket.options.reuses_address());
-        let overlaps = |other: SocketAddr| {
-            other.port() == to.port()
-                && (other.ip() == to.ip()
-                    || other.ip().is_unspecified()
-                    || to.ip().is_unspecified())
-        };
-        let by_socket = self.files.keys().filter(|&&other| other != fd).any(|&other| {
-            self.socket(other).is_ok_and(|socket| {
-                let shares = reuses
-                    && socket.options.reuses_address()
-                    && !matches!(socket.state, State::Listening(_));
-                socket.bound.is_some_and(overlaps) && !shares
-            })
-        });
-        let by_remains = self
-            .links
-            .values()
-            .any(|link| link.owner == Owner::Nobody && overlaps(link.endpoints.src));
-        by_socket || by_remains && !reuses
     }
 
     /// When a call that begins now gives up, by the socket's own timeout.
@@ -535,18 +325,18 @@ impl World {
 
 impl Listener {
     /// Linux lets one more wait than the backlog says.
-    fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.queue.len() > self.backlog
     }
 }
 
 impl Socket {
     /// The address without mapping, if a socket of this family may have it.
-    fn own_family(&self, address: SocketAddr) -> Result<SocketAddr, Errno> {
+    pub(super) fn own_family(&self, address: SocketAddr) -> Result<SocketAddr, Errno> {
         let canonical = SocketAddr::new(address.ip().to_canonical(), address.port());
         match (self.family, address.is_ipv6()) {
-            (Family::V4, true) | (Family::V6, false) => Err(Errno::EAFNOSUPPORT),
-            (Family::V6, true) if canonical.is_ipv4() && self.options.only_ipv6() => {
+            (IpVersion::V4, true) | (IpVersion::V6, false) => Err(Errno::EAFNOSUPPORT),
+            (IpVersion::V6, true) if canonical.is_ipv4() && self.options.only_ipv6() => {
                 Err(Errno::EINVAL)
             }
             _ => Ok(canonical),
@@ -554,22 +344,13 @@ impl Socket {
     }
 
     /// Whether a socket bound to no address in particular is meant by this one.
-    fn takes(&self, at: IpAddr) -> bool {
+    pub(super) fn takes(&self, at: IpAddr) -> bool {
         match (self.family, at) {
-            (Family::V4, IpAddr::V4(_)) | (Family::V6, IpAddr::V6(_)) => true,
-            (Family::V4, IpAddr::V6(_)) => false,
-            (Family::V6, IpAddr::V4(_)) => {
+            (IpVersion::V4, IpAddr::V4(_)) | (IpVersion::V6, IpAddr::V6(_)) => true,
+            (IpVersion::V4, IpAddr::V6(_)) => false,
+            (IpVersion::V6, IpAddr::V4(_)) => {
                 !self.options.only_ipv6() && self.bound.is_some_and(|bound| bound.is_ipv6())
             }
-        }
-    }
-}
-
-impl Family {
-    fn unspecified(self) -> IpAddr {
-        match self {
-            Family::V4 => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-            Family::V6 => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
         }
     }
 }

@@ -3,10 +3,10 @@
 
 use super::link::Cork;
 use super::*;
-use crate::world::{After, Change, Interest, Least, More, PollEntry, Reading, Record, Writing};
+use crate::world::{Change, Interest, PollEntry, Reading, Writing};
 use ackord_events::TcpState;
 use ackord_units::{Bytes, Seq, Span};
-use ackord_wire::{Options, Segment, Timestamps};
+use ackord_wire::{IpVersion, Options, Segment, Timestamps};
 use std::net::SocketAddr;
 
 /// Numbers that look random and are the same in every run (xorshift).
@@ -84,11 +84,11 @@ fn likely_segment(world: &World, numbers: &mut Numbers) -> Vec<u8> {
 }
 
 fn make_something(world: &mut World, numbers: &mut Numbers) {
-    let family = numbers.one_of(&[Family::V4, Family::V6]);
+    let family = numbers.one_of(&[IpVersion::V4, IpVersion::V6]);
     match numbers.below(6) {
         0 => any(world.open_pipe()),
         1 => any(world.open_epoll()),
-        _ => any(world.open_socket(family, Blocking::Waits)),
+        _ => any(world.open_socket(family, false)),
     }
 }
 
@@ -100,17 +100,17 @@ fn call_something(world: &mut World, numbers: &mut Numbers, fds: &[i32]) {
         0 => any(world.bind(fd, address(text))),
         1 => any(world.listen(fd, numbers.below(3) as i32 - 1)),
         2 => any(world.connect(fd, address(text))),
-        3 => any(world.accept(fd, Blocking::Never)),
+        3 => any(world.accept(fd)),
         4 => any(world.connected(fd)),
         5 => {
-            let after = numbers.one_of(&[After::Taken, After::Stays]);
-            let least = numbers.one_of(&[Least::Some, Least::All]);
-            any(world.read(fd, Reading { most, after, least }, &mut Vec::new()));
+            let peek = numbers.one_of(&[false, true]);
+            let wait_all = numbers.one_of(&[false, true]);
+            any(world.read(fd, Reading { most, peek, wait_all }, &mut Vec::new()));
         }
         6 | 7 => {
-            let more = numbers.one_of(&[More::Follows, More::No]);
-            let record = numbers.one_of(&[Record::Ends, Record::GoesOn]);
-            any(world.write(fd, Writing { more, record }, (&vec![1; most], &mut 0)));
+            let more = numbers.one_of(&[true, false]);
+            let end_of_record = numbers.one_of(&[true, false]);
+            any(world.write(fd, Writing { more, end_of_record }, (&vec![1; most], &mut 0)));
         }
         8 => {
             let direction = numbers.one_of(&[Direction::Read, Direction::Write, Direction::Both]);
@@ -118,7 +118,7 @@ fn call_something(world: &mut World, numbers: &mut Numbers, fds: &[i32]) {
         }
         9 => any(world.close(fd)),
         10 => any(world.disconnect(fd)),
-        11 => any(world.splice(SpliceEnds { from: fd, to: other }, most, More::No)),
+        11 => any(world.splice(SpliceEnds { from: fd, to: other }, most, false)),
         12 => {
             let change = numbers.one_of(&[Change::Add, Change::Modify, Change::Remove]);
             let interest = Interest { events: numbers.next() as u32, data: 1 };
@@ -204,7 +204,7 @@ fn the_same_calls_make_the_same_packets() {
 #[test]
 fn a_cork_never_holds_back_whole_segments() {
     let mut world = World::new(Setup::parse("profile=rfc").expect("flags"));
-    let fd = world.open_socket(Family::V4, Blocking::Never).expect("a socket");
+    let fd = world.open_socket(IpVersion::V4, true).expect("a socket");
     world.connect(fd, address(PEERS[0])).expect("begun");
     let syn = decode(&world.next_departed().expect("a SYN").bytes).expect("sound");
     let answer = Segment {
@@ -220,7 +220,7 @@ fn a_cork_never_holds_back_whole_segments() {
     world.packet_in(&bytes);
     let key = world.link_of(fd).expect("connected");
     let link = world.links.get_mut(&key).expect("there");
-    link.set_cork(Cork::In);
+    link.cork = Cork::In;
     assert_eq!(link.write(&[1; 2_300]), 2_300);
     world.work(key);
     let link = &world.links[&key];

@@ -11,49 +11,19 @@ use nix::errno::Errno;
 pub(crate) struct Reading {
     /// As many bytes at most.
     pub(crate) most: usize,
-    pub(crate) after: After,
-    /// As many bytes have to be there before the call returns.
-    pub(crate) least: Least,
-}
-
-/// What becomes of what was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum After {
-    Taken,
-    /// MSG_PEEK.
-    Stays,
-}
-
-/// How much a reader waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Least {
-    /// What SO_RCVLOWAT says: a byte, mostly.
-    Some,
-    /// MSG_WAITALL.
-    All,
+    /// What is read stays (MSG_PEEK).
+    pub(crate) peek: bool,
+    /// The call returns when all is there (MSG_WAITALL), not when SO_RCVLOWAT is: a byte, mostly.
+    pub(crate) wait_all: bool,
 }
 
 /// What a writer asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Writing {
     /// Whether more follows at once (MSG_MORE).
-    pub(crate) more: More,
+    pub(crate) more: bool,
     /// Whether a record ends with the last byte (MSG_EOR).
-    pub(crate) record: Record,
-}
-
-/// Whether what is written ends a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Record {
-    Ends,
-    GoesOn,
-}
-
-/// Whether more is to be written soon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum More {
-    Follows,
-    No,
+    pub(crate) end_of_record: bool,
 }
 
 impl World {
@@ -74,13 +44,12 @@ impl World {
             },
         };
         let Ok(socket) = self.socket(fd) else { return Attempt::Done(Err(Errno::EBADF)) };
-        let least = match reading.least {
-            Least::All => reading.most,
-            Least::Some => reading.most.min(socket.options.receive_low_water()),
-        };
+        let low_water =
+            if reading.wait_all { usize::MAX } else { socket.options.receive_low_water() };
+        let least = reading.most.min(low_water);
         let reads_no_more = socket.shut.read;
         let Some(link) = self.links.get_mut(&key) else { return Attempt::Done(Ok(())) };
-        if reading.after == After::Stays {
+        if reading.peek {
             got.clear();
             link.peek(reading.most, got);
         } else {
@@ -125,10 +94,7 @@ impl World {
         if let Some(refusal) = link.refuses_data() {
             return refusal;
         }
-        link.set_cork(match (corked, writing.more) {
-            (Cork::Out, More::Follows) => Cork::More,
-            (corked, _) => corked,
-        });
+        link.cork = if corked == Cork::Out && writing.more { Cork::More } else { corked };
         while let Some(link) = self.links.get_mut(&key) {
             let rest = &bytes[*sent..];
             let taken = link.write(&rest[..rest.len().min(link.admits(lowat))]);
@@ -136,7 +102,7 @@ impl World {
             if taken > 0 {
                 link.note_more(writing.more);
             }
-            if writing.record == Record::Ends && *sent == bytes.len() {
+            if writing.end_of_record && *sent == bytes.len() {
                 link.end_record();
             }
             self.work(key);

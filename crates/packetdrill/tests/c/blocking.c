@@ -8,7 +8,7 @@
 struct call {
     int fd, result, timeout_ms;
     size_t len;
-    char octets[20000];
+    char bytes[20000];
     struct pollfd entry;
     long long accepted_at, read_at;
 };
@@ -30,19 +30,19 @@ static long long do_connect(void *argument)
 static long long do_read(void *argument)
 {
     struct call *call = argument;
-    return pd.read(pd.userdata, call->fd, call->octets, call->len);
+    return pd.read(pd.userdata, call->fd, call->bytes, call->len);
 }
 
 static long long do_read_all(void *argument)
 {
     struct call *call = argument;
-    return pd.recv(pd.userdata, call->fd, call->octets, call->len, MSG_WAITALL);
+    return pd.recv(pd.userdata, call->fd, call->bytes, call->len, MSG_WAITALL);
 }
 
 static long long do_write(void *argument)
 {
     struct call *call = argument;
-    return pd.write(pd.userdata, call->fd, call->octets, call->len);
+    return pd.write(pd.userdata, call->fd, call->bytes, call->len);
 }
 
 static long long do_close(void *argument)
@@ -62,9 +62,9 @@ static long long do_serve(void *argument)
     struct call *call = argument;
     int fd = pd.accept(pd.userdata, call->fd, NULL, NULL);
     call->accepted_at = now_usecs();
-    ssize_t count = pd.read(pd.userdata, fd, call->octets, call->len);
+    ssize_t count = pd.read(pd.userdata, fd, call->bytes, call->len);
     call->read_at = now_usecs();
-    return pd.write(pd.userdata, fd, call->octets, (size_t)count);
+    return pd.write(pd.userdata, fd, call->bytes, (size_t)count);
 }
 
 static void accept_waits(void)
@@ -125,8 +125,8 @@ static void read_waits(void)
     long long at;
     EQUAL(result_of(thread, NULL, &at), 300);
     EQUAL(at, 40000);
-    EQUAL((uint8_t)call.octets[299], (first + 299) % 251);
-    EQUAL(pd.read(pd.userdata, call.fd, call.octets, call.len), 300);
+    EQUAL((uint8_t)call.bytes[299], (first + 299) % 251);
+    EQUAL(pd.read(pd.userdata, call.fd, call.bytes, call.len), 300);
 
     call.len = 500;
     thread = in_background(do_read_all, &call);
@@ -137,14 +137,14 @@ static void read_waits(void)
     from_peer(&flow, ACK, 300, 30000);
     EQUAL(result_of(thread, NULL, &at), 500);
     EQUAL(at, 50000);
-    EQUAL(pd.read(pd.userdata, call.fd, call.octets, call.len), 100);
+    EQUAL(pd.read(pd.userdata, call.fd, call.bytes, call.len), 100);
     thread = in_background(do_read_all, &call);
     from_peer(&flow, FIN | ACK, 7, 30000);
     EQUAL(result_of(thread, NULL, &at), 7);
     close_stack();
 }
 
-/* A write waits for room, and returns when its last octet is in the buffer. */
+/* A write waits for room, and returns when its last byte is in the buffer. */
 static void write_waits(void)
 {
     open_stack("profile=rfc,nagle=off,cc=reno");
@@ -208,7 +208,7 @@ static void limits(void)
     long long before = now_usecs();
     EQUAL(pd.poll(pd.userdata, &call.entry, 1, 123), 0);
     EQUAL(now_usecs(), before + 123000);
-    FAILS(pd.read(pd.userdata, fd, call.octets, 1), EAGAIN);
+    FAILS(pd.read(pd.userdata, fd, call.bytes, 1), EAGAIN);
     EQUAL(now_usecs(), before + 373000);
     /* And where the main thread waits for the other one. */
     call.timeout_ms = 40;

@@ -12,23 +12,23 @@ static void set(int fd, int level, int name, int value)
     EQUAL(pd.setsockopt(pd.userdata, fd, level, name, &value, sizeof value), 0);
 }
 
-/* What is written arrives with its octets, in segments of the peer's size. */
+/* What is written arrives with its bytes, in segments of the peer's size. */
 static void writing(void)
 {
     open_stack("profile=rfc,nagle=off");
     struct flow flow = {0};
     int fd = accepted(&flow, listening_socket(false, 5), 40000);
-    char octets[2500];
-    for (size_t i = 0; i < sizeof octets; i++)
-        octets[i] = (char)(i * 7);
-    EQUAL(pd.write(pd.userdata, fd, octets, sizeof octets), 2500);
+    char bytes[2500];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)(i * 7);
+    EQUAL(pd.write(pd.userdata, fd, bytes, sizeof bytes), 2500);
     size_t seen = 0;
     for (int i = 0; i < 3; i++) {
         struct segment segment = sniff();
         EQUAL(segment.len, i < 2 ? 1000 : 500);
         EQUAL(segment.seq, flow.rcv + seen);
         EQUAL(segment.at, 0);
-        EQUAL(memcmp(segment.payload, octets + seen, segment.len), 0);
+        EQUAL(memcmp(segment.payload, bytes + seen, segment.len), 0);
         EQUAL(segment.flags, i < 2 ? ACK : ACK | PSH);
         seen += segment.len;
     }
@@ -48,7 +48,7 @@ static void writing(void)
     EQUAL(pd.sendto(pd.userdata, fd, "xyz", 3, MSG_NOSIGNAL, NULL, 0), 3);
     EQUAL(memcmp(sniff().payload, "xyz", 3), 0);
     FAILS(pd.write(pd.userdata, fd, NULL, 3), EFAULT);
-    EQUAL(pd.write(pd.userdata, fd, octets, 0), 0);
+    EQUAL(pd.write(pd.userdata, fd, bytes, 0), 0);
     close_stack();
 }
 
@@ -59,22 +59,22 @@ static void reading(void)
     struct flow flow = {0};
     int fd = accepted(&flow, listening_socket(false, 5), 40000);
     EQUAL(pd.fcntl(pd.userdata, fd, 4, 04000), 0);
-    uint8_t octets[400], more[100];
-    FAILS(pd.read(pd.userdata, fd, octets, sizeof octets), EAGAIN);
+    uint8_t bytes[400], more[100];
+    FAILS(pd.read(pd.userdata, fd, bytes, sizeof bytes), EAGAIN);
     uint32_t first = flow.snd;
     from_peer(&flow, ACK, 100, 30000);
     int waiting = -1;
     EQUAL(pd.ioctl(pd.userdata, fd, (unsigned long)FIONREAD, &waiting), 0);
     EQUAL(waiting, 100);
-    EQUAL(pd.recv(pd.userdata, fd, octets, 50, MSG_PEEK), 50);
-    EQUAL(pd.recv(pd.userdata, fd, octets, 50, 0), 50);
+    EQUAL(pd.recv(pd.userdata, fd, bytes, 50, MSG_PEEK), 50);
+    EQUAL(pd.recv(pd.userdata, fd, bytes, 50, 0), 50);
     for (int i = 0; i < 50; i++)
-        EQUAL(octets[i], (first + i) % 251);
-    struct iovec pieces[2] = {{octets, 20}, {more, 100}};
+        EQUAL(bytes[i], (first + i) % 251);
+    struct iovec pieces[2] = {{bytes, 20}, {more, 100}};
     EQUAL(pd.readv(pd.userdata, fd, pieces, 2), 50);
-    EQUAL(octets[19], (first + 69) % 251);
+    EQUAL(bytes[19], (first + 69) % 251);
     EQUAL(more[29], (first + 99) % 251);
-    FAILS(pd.recv(pd.userdata, fd, octets, 1, MSG_DONTWAIT), EAGAIN);
+    FAILS(pd.recv(pd.userdata, fd, bytes, 1, MSG_DONTWAIT), EAGAIN);
 
     /* The second of two comes first, and is acknowledged at once with what is missing. */
     struct segment second = peers(&flow, ACK, 100, 30000);
@@ -89,17 +89,17 @@ static void reading(void)
     from_peer(&flow, ACK, 100, 30000);
     EQUAL(sniff().ack, flow.snd + 100);
     socklen_t len = 77;
-    EQUAL(pd.recvfrom(pd.userdata, fd, octets, sizeof octets, 0, NULL, &len), 200);
+    EQUAL(pd.recvfrom(pd.userdata, fd, bytes, sizeof bytes, 0, NULL, &len), 200);
     EQUAL(len, 0);
     for (int i = 0; i < 200; i++)
-        EQUAL(octets[i], (first + 100 + i) % 251);
+        EQUAL(bytes[i], (first + 100 + i) % 251);
     flow.snd += 100;
 
     from_peer(&flow, ACK, 60, 30000);
     EQUAL(pd.recv(pd.userdata, fd, NULL, 40, MSG_TRUNC), 40);
     struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2, .msg_flags = -1};
     EQUAL(pd.recvmsg(pd.userdata, fd, &message, 0), 20);
-    EQUAL(octets[0], (first + 340) % 251);
+    EQUAL(bytes[0], (first + 340) % 251);
     EQUAL(message.msg_flags, 0);
     close_stack();
 }
@@ -134,7 +134,7 @@ static void delayed_acknowledgment(void)
     close_stack();
 }
 
-/* RFC 6298: after a second, then two more, then four; and the octets are the same. */
+/* RFC 6298: after a second, then two more, then four; and the bytes are the same. */
 static void retransmission(bool ipv6)
 {
     open_stack("profile=rfc,nagle=off");
@@ -172,8 +172,8 @@ static void fast_retransmission(void)
     open_stack("profile=rfc,cc=reno,nagle=off");
     struct flow flow = {0};
     int fd = accepted(&flow, listening_socket(false, 5), 40000);
-    static char octets[10000];
-    EQUAL(pd.write(pd.userdata, fd, octets, sizeof octets), 10000);
+    static char bytes[10000];
+    EQUAL(pd.write(pd.userdata, fd, bytes, sizeof bytes), 10000);
     uint32_t first = 0;
     for (int i = 0; i < 10; i++) {
         struct segment segment = sniff();
@@ -207,15 +207,15 @@ static void zero_window(void)
     CHECK(next.len <= 1);
     from_peer(&flow, ACK, 0, 1000);
     size_t got = 0;
-    char octets[5];
+    char bytes[5];
     while (got < 5) {
         struct segment data = sniff();
         size_t at = data.seq - flow.rcv;
         CHECK(at + data.len <= 5);
-        memcpy(octets + at, data.payload, data.len);
+        memcpy(bytes + at, data.payload, data.len);
         got = at + data.len > got ? at + data.len : got;
     }
-    EQUAL(memcmp(octets, "waits", 5), 0);
+    EQUAL(memcmp(bytes, "waits", 5), 0);
     close_stack();
 }
 
@@ -234,8 +234,8 @@ static void own_window(void)
         ack = sniff();
     while (ack.ack != flow.snd);
     EQUAL(ack.window, 0);
-    uint8_t octets[4000];
-    EQUAL(pd.read(pd.userdata, fd, octets, sizeof octets), 4000);
+    uint8_t bytes[4000];
+    EQUAL(pd.read(pd.userdata, fd, bytes, sizeof bytes), 4000);
     struct segment update = sniff();
     EQUAL(update.window, 4000);
     EQUAL(update.ack, flow.snd);
@@ -265,16 +265,16 @@ static void small_writes(void)
     EQUAL(at_once.at, 10000);
 
     set(fd, IPPROTO_TCP, TCP_CORK, 1);
-    char octets[1200] = {0};
-    EQUAL(pd.write(pd.userdata, fd, octets, 600), 600);
-    EQUAL(pd.write(pd.userdata, fd, octets, 600), 600);
+    char bytes[1200] = {0};
+    EQUAL(pd.write(pd.userdata, fd, bytes, 600), 600);
+    EQUAL(pd.write(pd.userdata, fd, bytes, 600), 600);
     EQUAL(sniff().len, 1000);
     set(fd, IPPROTO_TCP, TCP_CORK, 0);
     struct segment rest = sniff();
     EQUAL(rest.len, 200);
     EQUAL(rest.at, 10000);
     /* tcp(7): a cork holds for 200 ms. */
-    EQUAL(pd.send(pd.userdata, fd, octets, 10, MSG_MORE), 10);
+    EQUAL(pd.send(pd.userdata, fd, bytes, 10, MSG_MORE), 10);
     rest = sniff();
     EQUAL(rest.len, 10);
     EQUAL(rest.at, 210000);
@@ -287,8 +287,8 @@ static void pushes(const char *flags, const char *expected)
     open_stack(flags);
     struct flow flow = {0};
     int fd = accepted(&flow, listening_socket(false, 5), 40000);
-    static char octets[12000];
-    EQUAL(pd.write(pd.userdata, fd, octets, 12000), 12000);
+    static char bytes[12000];
+    EQUAL(pd.write(pd.userdata, fd, bytes, 12000), 12000);
     for (const char *sent = expected; *sent; sent++) {
         EQUAL(sniff().flags, *sent == 'P' ? PSH | ACK : ACK);
         if (sent - expected == 4) {
@@ -305,8 +305,8 @@ static void more_follows(void)
     open_stack("nagle=off");
     struct flow flow = {0};
     int fd = accepted(&flow, listening_socket(false, 5), 40000);
-    static char octets[2000];
-    EQUAL(pd.send(pd.userdata, fd, octets, 1100, MSG_MORE), 1100);
+    static char bytes[2000];
+    EQUAL(pd.send(pd.userdata, fd, bytes, 1100, MSG_MORE), 1100);
     EQUAL(sniff().flags, ACK);
     pd.usleep(pd.userdata, 5000);
     flow.rcv += 1000;
@@ -315,7 +315,7 @@ static void more_follows(void)
     EQUAL(rest.len, 100);
     EQUAL(rest.at, 5000);
     EQUAL(rest.flags, ACK);
-    EQUAL(pd.send(pd.userdata, fd, octets, 10, 0), 10);
+    EQUAL(pd.send(pd.userdata, fd, bytes, 10, 0), 10);
     EQUAL(sniff().flags, PSH | ACK);
     close_stack();
 }

@@ -58,12 +58,12 @@ static void reset_by_peer(bool ipv6)
     from_peer(&flow, ACK, 10, 30000);
     struct segment reset = peers(&flow, RST, 0, 0);
     inject(&reset);
-    char octets[100];
+    char bytes[100];
     /* What had arrived is still there. */
-    EQUAL(pd.read(pd.userdata, fd, octets, sizeof octets), 10);
-    FAILS(pd.read(pd.userdata, fd, octets, sizeof octets), ECONNRESET);
-    EQUAL(pd.read(pd.userdata, fd, octets, sizeof octets), 0);
-    FAILS(pd.write(pd.userdata, fd, octets, 1), EPIPE);
+    EQUAL(pd.read(pd.userdata, fd, bytes, sizeof bytes), 10);
+    FAILS(pd.read(pd.userdata, fd, bytes, sizeof bytes), ECONNRESET);
+    EQUAL(pd.read(pd.userdata, fd, bytes, sizeof bytes), 0);
+    FAILS(pd.write(pd.userdata, fd, bytes, 1), EPIPE);
     struct pollfd entry = {.fd = fd, .events = POLLIN | POLLOUT | POLLRDHUP};
     EQUAL(pd.poll(pd.userdata, &entry, 1, 0), 1);
     EQUAL(entry.revents, POLLIN | POLLOUT | POLLRDHUP | POLLHUP);
@@ -86,7 +86,7 @@ static void reset_after_fin(void)
     close_stack();
 }
 
-/* RFC 5961 §3: only a reset at the very next octet is believed at once. */
+/* RFC 5961 §3: only a reset at the very next byte is believed at once. */
 static void doubtful_resets(void)
 {
     open_stack("profile=rfc");
@@ -130,10 +130,10 @@ static void timed_out(void)
     struct flow flow = {0};
     fd = accepted(&flow, listening_socket(false, 5), 40000);
     EQUAL(pd.write(pd.userdata, fd, "x", 1), 1);
-    char octet;
-    FAILS(pd.read(pd.userdata, fd, &octet, 1), ETIMEDOUT);
+    char byte;
+    FAILS(pd.read(pd.userdata, fd, &byte, 1), ETIMEDOUT);
     EQUAL(now_usecs(), 15000000);
-    EQUAL(pd.read(pd.userdata, fd, &octet, 1), 0);
+    EQUAL(pd.read(pd.userdata, fd, &byte, 1), 0);
     close_stack();
 }
 
@@ -169,20 +169,20 @@ static void closing_by_reset(void)
     struct sockaddr none = {.sa_family = AF_UNSPEC};
     EQUAL(pd.connect(pd.userdata, fd, &none, sizeof none), 0);
     EQUAL(sniff().flags & RST, RST);
-    char octet;
-    FAILS(pd.read(pd.userdata, fd, &octet, 1), ENOTCONN);
+    char byte;
+    FAILS(pd.read(pd.userdata, fd, &byte, 1), ENOTCONN);
     close_stack();
 }
 
 static void wrong_calls(void)
 {
     open_stack(NULL);
-    char octet = 0;
+    char byte = 0;
     struct sockaddr_storage here, there;
     socklen_t len = local_address(&here, false, 8080);
     peer_address(&there, false, 8080);
-    FAILS(pd.read(pd.userdata, 9999, &octet, 1), EBADF);
-    FAILS(pd.write(pd.userdata, -1, &octet, 1), EBADF);
+    FAILS(pd.read(pd.userdata, 9999, &byte, 1), EBADF);
+    FAILS(pd.write(pd.userdata, -1, &byte, 1), EBADF);
     FAILS(pd.close(pd.userdata, 9999), EBADF);
     FAILS(pd.listen(pd.userdata, 9999, 1), EBADF);
     FAILS(pd.fcntl(pd.userdata, 9999, F_GETFL), EBADF);
@@ -191,13 +191,13 @@ static void wrong_calls(void)
     FAILS(pd.socket(pd.userdata, AF_INET, SOCK_STREAM, IPPROTO_UDP), EPROTONOSUPPORT);
 
     int fd = fresh(0);
-    FAILS(pd.read(pd.userdata, fd, &octet, 1), ENOTCONN);
-    FAILS(pd.write(pd.userdata, fd, &octet, 1), EPIPE);
+    FAILS(pd.read(pd.userdata, fd, &byte, 1), ENOTCONN);
+    FAILS(pd.write(pd.userdata, fd, &byte, 1), EPIPE);
     FAILS(pd.accept(pd.userdata, fd, NULL, NULL), EINVAL);
     FAILS(pd.shutdown(pd.userdata, fd, SHUT_RDWR), ENOTCONN);
     FAILS(pd.shutdown(pd.userdata, fd, 7), EINVAL);
-    FAILS(pd.send(pd.userdata, fd, &octet, 1, MSG_OOB), EOPNOTSUPP);
-    FAILS(pd.recv(pd.userdata, fd, &octet, 1, MSG_OOB), EINVAL);
+    FAILS(pd.send(pd.userdata, fd, &byte, 1, MSG_OOB), EOPNOTSUPP);
+    FAILS(pd.recv(pd.userdata, fd, &byte, 1, MSG_OOB), EINVAL);
     struct pollfd entry = {.fd = fd, .events = POLLIN | POLLOUT};
     EQUAL(pd.poll(pd.userdata, &entry, 1, 0), 1);
     EQUAL(entry.revents, POLLOUT | POLLHUP);
@@ -214,18 +214,18 @@ static void wrong_calls(void)
     FAILS(pd.bind(pd.userdata, other, (struct sockaddr *)&here, len6), EAFNOSUPPORT);
     FAILS(pd.connect(pd.userdata, other, (struct sockaddr *)&here, len6), EAFNOSUPPORT);
     EQUAL(pd.listen(pd.userdata, fd, 5), 0);
-    FAILS(pd.read(pd.userdata, fd, &octet, 1), ENOTCONN);
+    FAILS(pd.read(pd.userdata, fd, &byte, 1), ENOTCONN);
     FAILS(pd.connect(pd.userdata, fd, (struct sockaddr *)&there, len), EISCONN);
     entry.fd = fd;
     EQUAL(pd.poll(pd.userdata, &entry, 1, 0), 0);
     int ends[2];
     EQUAL(pd.pipe(pd.userdata, ends), 0);
     FAILS(pd.listen(pd.userdata, ends[0], 5), ENOTSOCK);
-    FAILS(pd.setsockopt(pd.userdata, ends[0], SOL_SOCKET, SO_REUSEADDR, &octet, 4), ENOTSOCK);
-    FAILS(pd.ioctl(pd.userdata, fd, 0xabcdUL, &octet), ENOTTY);
-    FAILS(pd.netdev_send(pd.userdata, &octet, 0), EINVAL);
+    FAILS(pd.setsockopt(pd.userdata, ends[0], SOL_SOCKET, SO_REUSEADDR, &byte, 4), ENOTSOCK);
+    FAILS(pd.ioctl(pd.userdata, fd, 0xabcdUL, &byte), ENOTTY);
+    FAILS(pd.netdev_send(pd.userdata, &byte, 0), EINVAL);
     /* Nonsense from the network is dropped. */
-    EQUAL(pd.netdev_send(pd.userdata, &octet, 1), 0);
+    EQUAL(pd.netdev_send(pd.userdata, &byte, 1), 0);
     close_stack();
 }
 
@@ -246,7 +246,7 @@ static void null_pointers(void)
     EQUAL(sniff().flags & (FIN | RST), FIN);
 
     from_peer(&flow, ACK, 100, 30000);
-    uint8_t octets[200];
+    uint8_t bytes[200];
     FAILS(pd.read(pd.userdata, fd, NULL, 50), EFAULT);
     FAILS(pd.recvfrom(pd.userdata, fd, NULL, 50, 0, NULL, NULL), EFAULT);
     FAILS(pd.recv(pd.userdata, fd, NULL, 50, MSG_PEEK), EFAULT);
@@ -258,10 +258,10 @@ static void null_pointers(void)
     FAILS(pd.setsockopt(pd.userdata, fd, SOL_SOCKET, SO_KEEPALIVE, NULL, 4), EFAULT);
     FAILS(pd.getsockopt(pd.userdata, fd, SOL_SOCKET, SO_KEEPALIVE, NULL, &len), EFAULT);
     /* What comes before the gap is filled, and the rest stays; thrown away it needs no room. */
-    struct iovec pieces[2] = {{octets, 20}, {NULL, 20}};
+    struct iovec pieces[2] = {{bytes, 20}, {NULL, 20}};
     EQUAL(pd.readv(pd.userdata, fd, pieces, 2), 20);
     EQUAL(pd.recv(pd.userdata, fd, NULL, 30, MSG_TRUNC), 30);
-    EQUAL(pd.read(pd.userdata, fd, octets, sizeof octets), 50);
+    EQUAL(pd.read(pd.userdata, fd, bytes, sizeof bytes), 50);
 
     FAILS(pd.poll(pd.userdata, NULL, 1, 0), EFAULT);
     FAILS(pd.pipe(pd.userdata, NULL), EFAULT);

@@ -40,8 +40,8 @@ static void by_level(void)
     EQUAL(events_now(epoll, fd), EPOLLOUT);
     from_peer(&flow, ACK, 10, 30000);
     EQUAL(events_now(epoll, fd), EPOLLIN | EPOLLOUT);
-    char octets[10];
-    EQUAL(pd.read(pd.userdata, fd, octets, 10), 10);
+    char bytes[10];
+    EQUAL(pd.read(pd.userdata, fd, bytes, 10), 10);
     EQUAL(events_now(epoll, fd), EPOLLOUT);
     EQUAL(watch(epoll, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLRDHUP), 0);
     EQUAL(events_now(epoll, fd), 0);
@@ -120,8 +120,8 @@ static void from_a_second_thread(void)
     EQUAL(result_of(thread, NULL, &at), EPOLLIN);
     EQUAL(at, 60000);
     struct epoll_event event;
-    char octets[10];
-    EQUAL(pd.read(pd.userdata, fd, octets, 10), 10);
+    char bytes[10];
+    EQUAL(pd.read(pd.userdata, fd, bytes, 10), 10);
     EQUAL(pd.epoll_wait(pd.userdata, epoll, &event, 1, 35), 0);
     EQUAL(now_usecs(), 155000);
     close_stack();

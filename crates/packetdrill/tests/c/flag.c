@@ -7,14 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Segments of a thousand octets that leave at once when there is much to send. */
+/* Segments of a thousand bytes that leave at once when there is much to send. */
 static int initial_window(const char *flags)
 {
     open_stack(flags);
     struct flow flow = {0};
     int fd = accepted(&flow, listening_socket(false, 5), 40000), count = 0;
-    static char octets[15000];
-    EQUAL(pd.write(pd.userdata, fd, octets, sizeof octets), 15000);
+    static char bytes[15000];
+    EQUAL(pd.write(pd.userdata, fd, bytes, sizeof bytes), 15000);
     while (sniff().at == 0)
         count++;
     close_stack();

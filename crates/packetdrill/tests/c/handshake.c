@@ -85,9 +85,9 @@ static void active_open(bool ipv6)
     int fd = pd.socket(pd.userdata, ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     FAILS(pd.connect(pd.userdata, fd, (struct sockaddr *)&to, len), EINPROGRESS);
     FAILS(pd.connect(pd.userdata, fd, (struct sockaddr *)&to, len), EALREADY);
-    char octet = 1;
-    FAILS(pd.write(pd.userdata, fd, &octet, 1), EAGAIN);
-    FAILS(pd.read(pd.userdata, fd, &octet, 1), EAGAIN);
+    char byte = 1;
+    FAILS(pd.write(pd.userdata, fd, &byte, 1), EAGAIN);
+    FAILS(pd.read(pd.userdata, fd, &byte, 1), EAGAIN);
     struct segment syn = sniff();
     EQUAL(syn.flags, SYN);
     EQUAL(syn.dport, 8080);
@@ -157,16 +157,16 @@ static void orderly_close(bool ipv6)
     from_peer(&flow, ACK, 0, 30000);
     EQUAL(pd.ioctl(pd.userdata, fd, (unsigned long)SIOCOUTQ, &waiting), 0);
     EQUAL(waiting, 0);
-    char octets[100];
-    FAILS(pd.write(pd.userdata, fd, octets, 1), EPIPE);
+    char bytes[100];
+    FAILS(pd.write(pd.userdata, fd, bytes, 1), EPIPE);
     /* The other direction still works. */
     from_peer(&flow, ACK | PSH, 100, 30000);
-    EQUAL(pd.read(pd.userdata, fd, octets, sizeof octets), 100);
+    EQUAL(pd.read(pd.userdata, fd, bytes, sizeof bytes), 100);
     from_peer(&flow, FIN | ACK, 0, 30000);
     struct segment last = sniff();
     EQUAL(last.ack, flow.snd);
     EQUAL(last.flags, ACK);
-    EQUAL(pd.read(pd.userdata, fd, octets, sizeof octets), 0);
+    EQUAL(pd.read(pd.userdata, fd, bytes, sizeof bytes), 0);
     struct pollfd entry = {.fd = fd, .events = POLLIN | POLLOUT | POLLRDHUP};
     EQUAL(pd.poll(pd.userdata, &entry, 1, 0), 1);
     EQUAL(entry.revents, POLLIN | POLLOUT | POLLRDHUP | POLLHUP);
@@ -219,8 +219,8 @@ static void closed_behind_our_back(void)
     int other = listening_socket(false, 5);
     CHECK(other != strangers[0] && other != strangers[1]);
     close_stack();
-    char octet;
-    EQUAL(read(strangers[0], &octet, 1), 1);
+    char byte;
+    EQUAL(read(strangers[0], &byte, 1), 1);
     EQUAL(close(strangers[0]), 0);
     EQUAL(close(strangers[1]), 0);
     FAILS(close(other), EBADF);
@@ -234,8 +234,8 @@ static void peer_closes(void)
     int listener = listening_socket(false, 5), fd = accepted(&flow, listener, 40000);
     from_peer(&flow, FIN | ACK, 0, 30000);
     EQUAL(sniff().ack, flow.snd);
-    char octets[10];
-    EQUAL(pd.read(pd.userdata, fd, octets, sizeof octets), 0);
+    char bytes[10];
+    EQUAL(pd.read(pd.userdata, fd, bytes, sizeof bytes), 0);
     EQUAL(pd.write(pd.userdata, fd, "late", 4), 4);
     struct segment late = sniff();
     EQUAL(late.len, 4);

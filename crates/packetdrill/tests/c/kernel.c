@@ -12,7 +12,7 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-static char octets[20000];
+static char bytes[20000];
 
 static int set(int fd, int level, int name, int value)
 {
@@ -58,9 +58,9 @@ static void records(void)
     open_stack("profile=rfc,initial_window=1");
     struct flow flow = {0};
     int fd = accepted(&flow, listening_socket(false, 5), 40000);
-    EQUAL(pd.send(pd.userdata, fd, octets, 1000, 0), 1000);
-    EQUAL(pd.send(pd.userdata, fd, octets, 300, MSG_EOR), 300);
-    EQUAL(pd.send(pd.userdata, fd, octets, 1400, 0), 1400);
+    EQUAL(pd.send(pd.userdata, fd, bytes, 1000, 0), 1000);
+    EQUAL(pd.send(pd.userdata, fd, bytes, 300, MSG_EOR), 300);
+    EQUAL(pd.send(pd.userdata, fd, bytes, 1400, 0), 1400);
     EQUAL(sniff().len, 1000);
     flow.rcv += 1000;
     from_peer(&flow, ACK, 0, 30000);
@@ -74,7 +74,7 @@ static void records(void)
     flow.rcv += 400;
     from_peer(&flow, ACK, 0, 30000);
     /* Nothing follows: an ordinary end. */
-    EQUAL(pd.send(pd.userdata, fd, octets, 10, MSG_EOR), 10);
+    EQUAL(pd.send(pd.userdata, fd, bytes, 10, MSG_EOR), 10);
     EQUAL(sniff().len, 10);
     EQUAL(pd.shutdown(pd.userdata, fd, SHUT_WR), 0);
     EQUAL(sniff().flags & FIN, FIN);
@@ -88,7 +88,7 @@ static void nodelay_flushes(void)
     struct flow flow = {0};
     int fd = accepted(&flow, listening_socket(false, 5), 40000);
     EQUAL(set(fd, IPPROTO_TCP, TCP_CORK, 1), 0);
-    EQUAL(pd.write(pd.userdata, fd, octets, 400), 400);
+    EQUAL(pd.write(pd.userdata, fd, bytes, 400), 400);
     pd.usleep(pd.userdata, 10000);
     EQUAL(set(fd, IPPROTO_TCP, TCP_NODELAY, 1), 0);
     struct segment held = sniff();
@@ -96,7 +96,7 @@ static void nodelay_flushes(void)
     EQUAL(held.at, 10000);
     flow.rcv += 400;
     from_peer(&flow, ACK, 0, 30000);
-    EQUAL(pd.write(pd.userdata, fd, octets, 300), 300);
+    EQUAL(pd.write(pd.userdata, fd, bytes, 300), 300);
     held = sniff();
     EQUAL(held.len, 300);
     EQUAL(held.at, 210000);
@@ -134,7 +134,7 @@ static void lost_segments(void)
     flow.snd++;
     from_peer(&flow, ACK, 0, 30000);
     int fd = pd.accept(pd.userdata, listener, NULL, NULL);
-    EQUAL(pd.write(pd.userdata, fd, octets, 6000), 6000);
+    EQUAL(pd.write(pd.userdata, fd, bytes, 6000), 6000);
     for (int i = 0; i < 6; i++)
         EQUAL(sniff().len, 1000);
     EQUAL(info_of(fd).tcpi_lost, 0);
@@ -183,7 +183,7 @@ static void notified(void)
     flow.snd++;
     from_peer(&flow, ACK, 0, 30000);
     int fd = pd.accept(pd.userdata, listener, NULL, NULL);
-    EQUAL(pd.write(pd.userdata, fd, octets, 20000), 20000);
+    EQUAL(pd.write(pd.userdata, fd, bytes, 20000), 20000);
     for (int i = 0; i < 10; i++)
         sniff();
     EQUAL(info_of(fd).tcpi_ca_state, 0);
@@ -217,7 +217,7 @@ static void notsent_lowat(void)
     EQUAL(set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, 2000), 0);
     /* Buffers hold 8 segments. One leaves; of the next 2 segments leave; what is left of it is
      * filled up to 8 again. */
-    EQUAL(pd.write(pd.userdata, fd, octets, 20000), 18000);
+    EQUAL(pd.write(pd.userdata, fd, bytes, 20000), 18000);
     struct pollfd entry = {.fd = fd, .events = POLLOUT};
     EQUAL(pd.poll(pd.userdata, &entry, 1, 0), 0);
     for (int i = 0; i < 10; i++)
@@ -228,7 +228,7 @@ static void notsent_lowat(void)
     close_stack();
 }
 
-/* tcp(7) has no word of it: TCP_INQ lets recvmsg say what is left, one octet standing for an end. */
+/* tcp(7) has no word of it: TCP_INQ lets recvmsg say what is left, one byte standing for an end. */
 static void left_to_read(void)
 {
     open_stack("");
@@ -237,7 +237,7 @@ static void left_to_read(void)
     from_peer(&flow, ACK, 1000, 30000);
     from_peer(&flow, FIN | ACK, 0, 30000);
     char control[64];
-    struct iovec piece = {.iov_base = octets, .iov_len = 400};
+    struct iovec piece = {.iov_base = bytes, .iov_len = 400};
     struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
     message.msg_control = control;
     message.msg_controllen = sizeof control;
@@ -259,17 +259,17 @@ static void left_to_read(void)
     close_stack();
 }
 
-/* Options of IP may be a single octet. */
+/* Options of IP may be a single byte. */
 static void short_options(void)
 {
     open_stack("");
     int fd = listening_socket(false, 5), value = 0;
     socklen_t len = sizeof value;
-    uint8_t octet = 4;
-    EQUAL(pd.setsockopt(pd.userdata, fd, IPPROTO_IP, IP_TOS, &octet, 1), 0);
+    uint8_t byte = 4;
+    EQUAL(pd.setsockopt(pd.userdata, fd, IPPROTO_IP, IP_TOS, &byte, 1), 0);
     EQUAL(pd.getsockopt(pd.userdata, fd, IPPROTO_IP, IP_TOS, &value, &len), 0);
     EQUAL(value, 4);
-    FAILS(pd.setsockopt(pd.userdata, fd, IPPROTO_TCP, TCP_NODELAY, &octet, 1), EINVAL);
+    FAILS(pd.setsockopt(pd.userdata, fd, IPPROTO_TCP, TCP_NODELAY, &byte, 1), EINVAL);
     close_stack();
 }
 
@@ -279,13 +279,13 @@ static void limited_by_the_window(void)
     open_stack("");
     struct flow flow = {0};
     int fd = accepted(&flow, listening_socket(false, 5), 40000);
-    EQUAL(pd.write(pd.userdata, fd, octets, 1000), 1000);
+    EQUAL(pd.write(pd.userdata, fd, bytes, 1000), 1000);
     sniff();
     pd.usleep(pd.userdata, 10000);
     flow.rcv += 1000;
     from_peer(&flow, ACK, 0, 500);
     EQUAL(info_of(fd).tcpi_rwnd_limited, 0);
-    EQUAL(pd.write(pd.userdata, fd, octets, 1000), 1000);
+    EQUAL(pd.write(pd.userdata, fd, bytes, 1000), 1000);
     pd.usleep(pd.userdata, 70000);
     EQUAL(info_of(fd).tcpi_rwnd_limited, 70000);
     from_peer(&flow, ACK, 0, 2000);

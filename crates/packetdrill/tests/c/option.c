@@ -95,8 +95,8 @@ static void tcp_info(void)
     EQUAL(info.tcpi_segs_in, 2);
     EQUAL(info.tcpi_segs_out, 1);
 
-    static char octets[6000];
-    EQUAL(pd.write(pd.userdata, fd, octets, sizeof octets), 6000);
+    static char bytes[6000];
+    EQUAL(pd.write(pd.userdata, fd, bytes, sizeof bytes), 6000);
     for (int i = 0; i < 4; i++)
         EQUAL(sniff().len, 1000);
     info = info_of(fd);
@@ -311,8 +311,8 @@ static void keepalive(void)
     EQUAL(sniff().at, 23000000);
     EQUAL(sniff().flags & RST, RST);
     EQUAL(now_usecs(), 26000000);
-    char octet;
-    FAILS(pd.read(pd.userdata, fd, &octet, 1), ETIMEDOUT);
+    char byte;
+    FAILS(pd.read(pd.userdata, fd, &byte, 1), ETIMEDOUT);
     close_stack();
 }
 
@@ -324,8 +324,8 @@ static void user_timeout(void)
     int fd = accepted(&flow, listening_socket(false, 5), 40000);
     EQUAL(set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 4000), 0);
     EQUAL(pd.write(pd.userdata, fd, "x", 1), 1);
-    char octet;
-    FAILS(pd.read(pd.userdata, fd, &octet, 1), ETIMEDOUT);
+    char byte;
+    FAILS(pd.read(pd.userdata, fd, &byte, 1), ETIMEDOUT);
     EQUAL(now_usecs(), 4000000);
     close_stack();
 }
@@ -346,16 +346,16 @@ static void tuned_buffers(void)
     from_peer(&flow, ACK, 0, 65535);
     int fd = pd.accept(pd.userdata, listener, NULL, NULL);
     uint32_t first = flow.snd, got = 0;
-    static uint8_t octets[1 << 20];
+    static uint8_t bytes[1 << 20];
     for (int round = 0; round < 40; round++) {
         for (int i = 0; i < 20; i++)
             from_peer(&flow, ACK, 1460, 65535);
         pd.usleep(pd.userdata, 20000);
-        ssize_t count = pd.read(pd.userdata, fd, octets, sizeof octets);
+        ssize_t count = pd.read(pd.userdata, fd, bytes, sizeof bytes);
         EQUAL(count, 20 * 1460);
         long wrong = 0;
         for (ssize_t i = 0; i < count; i++)
-            wrong += octets[i] != (first + got + (uint32_t)i) % 251;
+            wrong += bytes[i] != (first + got + (uint32_t)i) % 251;
         EQUAL(wrong, 0);
         got += (uint32_t)count;
     }

@@ -21,20 +21,20 @@ static void pipes(void)
     EQUAL(pd.ioctl(pd.userdata, ends[0], (unsigned long)FIONREAD, &waiting), 0);
     EQUAL(waiting, 7);
     EQUAL(pd.poll(pd.userdata, entries, 2, 0), 2);
-    char octets[70000] = {0};
-    EQUAL(pd.read(pd.userdata, ends[0], octets, 4), 4);
-    EQUAL(pd.read(pd.userdata, ends[0], octets + 4, 100), 3);
-    EQUAL(memcmp(octets, "through", 7), 0);
-    FAILS(pd.read(pd.userdata, ends[1], octets, 1), EBADF);
-    FAILS(pd.write(pd.userdata, ends[0], octets, 1), EBADF);
+    char bytes[70000] = {0};
+    EQUAL(pd.read(pd.userdata, ends[0], bytes, 4), 4);
+    EQUAL(pd.read(pd.userdata, ends[0], bytes + 4, 100), 3);
+    EQUAL(memcmp(bytes, "through", 7), 0);
+    FAILS(pd.read(pd.userdata, ends[1], bytes, 1), EBADF);
+    FAILS(pd.write(pd.userdata, ends[0], bytes, 1), EBADF);
     EQUAL(pd.fcntl(pd.userdata, ends[0], F_GETFL), O_RDONLY);
     EQUAL(pd.fcntl(pd.userdata, ends[0], F_SETFL, O_NONBLOCK), 0);
-    FAILS(pd.read(pd.userdata, ends[0], octets, 1), EAGAIN);
+    FAILS(pd.read(pd.userdata, ends[0], bytes, 1), EAGAIN);
     EQUAL(pd.fcntl(pd.userdata, ends[1], F_SETFL, O_NONBLOCK), 0);
-    EQUAL(pd.write(pd.userdata, ends[1], octets, sizeof octets), 65536);
-    FAILS(pd.write(pd.userdata, ends[1], octets, 1), EAGAIN);
+    EQUAL(pd.write(pd.userdata, ends[1], bytes, sizeof bytes), 65536);
+    FAILS(pd.write(pd.userdata, ends[1], bytes, 1), EAGAIN);
     EQUAL(pd.close(pd.userdata, ends[0]), 0);
-    FAILS(pd.write(pd.userdata, ends[1], octets, 1), EPIPE);
+    FAILS(pd.write(pd.userdata, ends[1], bytes, 1), EPIPE);
     entries[1].revents = 0;
     EQUAL(pd.poll(pd.userdata, entries + 1, 1, 0), 1);
     EQUAL(entries[1].revents & POLLERR, POLLERR);
@@ -43,8 +43,8 @@ static void pipes(void)
     EQUAL(pd.pipe(pd.userdata, ends), 0);
     EQUAL(pd.write(pd.userdata, ends[1], "x", 1), 1);
     EQUAL(pd.close(pd.userdata, ends[1]), 0);
-    EQUAL(pd.read(pd.userdata, ends[0], octets, 10), 1);
-    EQUAL(pd.read(pd.userdata, ends[0], octets, 10), 0);
+    EQUAL(pd.read(pd.userdata, ends[0], bytes, 10), 1);
+    EQUAL(pd.read(pd.userdata, ends[0], bytes, 10), 0);
     close_stack();
 }
 
@@ -58,10 +58,10 @@ static void splicing(bool ipv6)
     uint32_t first = flow.snd;
     from_peer(&flow, ACK, 600, 30000);
     EQUAL(pd.splice(pd.userdata, fd, NULL, ends[1], NULL, 1000, 0), 600);
-    uint8_t octets[600];
-    EQUAL(pd.read(pd.userdata, ends[0], octets, sizeof octets), 600);
-    EQUAL(octets[599], (first + 599) % 251);
-    EQUAL(octets[0], first % 251);
+    uint8_t bytes[600];
+    EQUAL(pd.read(pd.userdata, ends[0], bytes, sizeof bytes), 600);
+    EQUAL(bytes[599], (first + 599) % 251);
+    EQUAL(bytes[0], first % 251);
 
     EQUAL(pd.write(pd.userdata, ends[1], "to the peer", 11), 11);
     /* packetdrill hands over the address of an offset of zero. */
@@ -85,7 +85,7 @@ static void splicing(bool ipv6)
     EQUAL(pd.pipe(pd.userdata, other), 0);
     EQUAL(pd.write(pd.userdata, ends[1], "abc", 3), 3);
     EQUAL(pd.splice(pd.userdata, ends[0], NULL, other[1], NULL, 100, 0), 3);
-    EQUAL(pd.read(pd.userdata, other[0], octets, 100), 3);
+    EQUAL(pd.read(pd.userdata, other[0], bytes, 100), 3);
     from_peer(&flow, FIN | ACK, 0, 30000);
     EQUAL(pd.splice(pd.userdata, fd, NULL, ends[1], NULL, 100, 0), 0);
     EQUAL(pd.shutdown(pd.userdata, fd, SHUT_WR), 0);

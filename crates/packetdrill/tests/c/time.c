@@ -14,9 +14,9 @@ static void where_it_passes(void)
     for (int i = 0; i < 500; i++)
         now_usecs();
     from_peer(&flow, ACK, 10, 30000);
-    char octets[10];
-    EQUAL(pd.read(pd.userdata, fd, octets, 10), 10);
-    EQUAL(pd.write(pd.userdata, fd, octets, 10), 10);
+    char bytes[10];
+    EQUAL(pd.read(pd.userdata, fd, bytes, 10), 10);
+    EQUAL(pd.write(pd.userdata, fd, bytes, 10), 10);
     struct pollfd entry = {.fd = fd, .events = POLLIN};
     EQUAL(pd.poll(pd.userdata, &entry, 1, 0), 0);
     usleep(20000); /* the system's: real time means nothing */
