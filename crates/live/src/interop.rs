@@ -8,11 +8,12 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `interop/case.rs` | [`CASES`]: what both ends do, over which path, what is expected |
+//! | `interop/case.rs`, `interop/expect.rs` | [`Case`]: what both ends do, over which path, what is expected |
+//! | `interop/cases.rs` | [`CASES`]: all of them |
 //! | `interop/program.rs` | the steps of an application |
 //! | `interop/actor.rs`, `interop/peer.rs`, `interop/peer.py` | those steps done at our end, and at the kernel's |
 //! | `interop/stream.rs` | what is sent, and its checksums |
-//! | `interop/row.rs` | [`Row`]: one case run once |
+//! | `interop/row.rs`, `interop/outcome.rs` | one case run once, and [`Row`]: what came of it |
 //! | `interop/counters.rs` | [`KernelCounters`]: what the kernel counted |
 //! | `interop/verdict.rs` | whether it went as expected |
 //!
@@ -21,7 +22,10 @@
 
 mod actor;
 mod case;
+mod cases;
 mod counters;
+mod expect;
+mod outcome;
 mod peer;
 mod program;
 mod row;
@@ -33,9 +37,10 @@ use ackord_sys::StopHandle;
 use ackord_wire::{IpVersion, Side};
 use std::path::PathBuf;
 
-pub use case::{CASES, Case, Sizes};
+pub use case::{Case, Sizes};
+pub use cases::CASES;
 pub use counters::KernelCounters;
-pub use row::Row;
+pub use outcome::Row;
 
 /// What is to be tried.
 #[derive(Clone, Debug)]
