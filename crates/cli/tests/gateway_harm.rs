@@ -5,8 +5,8 @@ use crate::common::{output, text};
 use ackord_events::{Event, Sink};
 use ackord_gateway::{Key, is_control};
 use ackord_live::{
-    CommandLasts, CommandOutcome, CommandStarts, EmulationOptions, EmulationReport, HostCommand,
-    KernelRouter, LAN_DEVICE, LiveError, NamespaceError, Priority, WAN_DEVICE, emulate,
+    CommandOutcome, EmulationOptions, EmulationReport, HostCommand, KernelRouter, LAN_DEVICE,
+    LiveError, NamespaceError, Priority, WAN_DEVICE, emulate,
 };
 use ackord_scenario::{Scenario, ScenarioFile};
 use ackord_testing::{assert_timely, skipped, timely};
@@ -194,9 +194,9 @@ fn gateway(router: KernelRouter, config: &Path, log: &Path) -> HostCommand {
             .map(str::to_owned)
             .into(),
         environment: Vec::new(),
-        starts: CommandStarts::BeforeTheRun,
+        starts_at: None,
         ends: Vec::new(),
-        lasts: CommandLasts::AsLongAsTheRun,
+        serves: true,
         stdout: Some(Arc::clone(&log)),
         stderr: Some(log),
     }

@@ -7,6 +7,8 @@
 //! | `apps/worker.rs` | the thread: readiness, deadlines, samples, the order to stop |
 //! | `apps/connection.rs` | one end of a connection: its socket, its application |
 //! | `apps/datagrams.rs` | the ends of a datagram flow |
+//! | `apps/desk.rs` | what an end does its work with |
+//! | `apps/sockets.rs` | sockets bound and watched |
 //! | `apps/reader.rs` | a thread that reads, for applications that take whatever comes |
 //! | `apps/tests.rs`, `apps/path_tests.rs` | every workload against itself over loopback; between kernels |
 //!
@@ -21,14 +23,17 @@
 mod build;
 mod connection;
 mod datagrams;
+mod desk;
 #[cfg(test)]
 mod path_tests;
 mod reader;
+mod sockets;
 #[cfg(test)]
 mod tests;
 mod worker;
 
 use crate::clock::Clock;
+use crate::plain::Plain;
 use crate::tcp_info::TcpInfo;
 use ackord_events::EndpointId;
 use ackord_sys::Priority;
@@ -38,6 +43,7 @@ use ackord_units::{Bytes, Span, Time};
 use ackord_wire::Side;
 use nix::errno::Errno;
 use nix::sys::eventfd::{EfdFlags, EventFd};
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -89,24 +95,48 @@ pub(crate) struct SocketOption {
 }
 
 /// What has happened at an end, in order of time within an end.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum AppNews {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct AppNews {
+    #[serde(with = "crate::plain")]
+    pub(crate) at: Time,
+    #[serde(rename = "end", with = "crate::plain")]
+    pub(crate) endpoint: EndpointId,
+    pub(crate) what: AppEvent,
+}
+
+/// What it was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum AppEvent {
     /// The connection is established and the application starts.
-    Established { at: Time, endpoint: EndpointId },
+    Established,
     /// The application writes the first byte of a transfer.
-    Began { at: Time, endpoint: EndpointId, transfer: Transfer },
+    Began(#[serde(with = "TransferFields")] Transfer),
     /// The application has all of a transfer.
-    Completed { at: Time, endpoint: EndpointId, transfer: Transfer },
+    Completed(#[serde(with = "TransferFields")] Transfer),
     /// The connection as the kernel sees it.
-    Sampled { at: Time, endpoint: EndpointId, info: Box<TcpInfo> },
+    Sampled(Box<TcpInfo>),
     /// Both sides have finished and the kernel is done with this end, or is in TIME-WAIT.
-    Closed { at: Time, endpoint: EndpointId },
+    Closed,
     /// A call failed and the end is given up.
-    Failed { at: Time, endpoint: EndpointId, call: Call, errno: Errno },
+    Failed {
+        call: Call,
+        #[serde(with = "crate::plain")]
+        errno: Errno,
+    },
+}
+
+/// How a transfer is told.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Transfer")]
+struct TransferFields {
+    index: u64,
+    #[serde(with = "crate::plain")]
+    bytes: Bytes,
 }
 
 /// Which call of an application failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Call {
     /// bind(2).
     Bind,
@@ -123,10 +153,6 @@ pub enum Call {
 }
 
 impl Call {
-    /// All of them.
-    pub(crate) const ALL: [Call; 6] =
-        [Call::Bind, Call::Listen, Call::Connect, Call::Accept, Call::Send, Call::Receive];
-
     /// As a word.
     pub const fn word(self) -> &'static str {
         match self {
@@ -140,18 +166,33 @@ impl Call {
     }
 }
 
+impl Plain for Call {
+    type As = Call;
+    fn plain(&self) -> Call {
+        *self
+    }
+    fn of(call: Call) -> Call {
+        call
+    }
+}
+
 /// An end when everything is over.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EndReport {
     /// Which.
+    #[serde(rename = "end", with = "crate::plain")]
     pub endpoint: EndpointId,
     /// When the connection stood; nothing if it never did, or for datagrams.
+    #[serde(with = "crate::plain")]
     pub established_at: Option<Time>,
     /// When the kernel was done with it; nothing if it was cut off by the end of the run.
+    #[serde(with = "crate::plain")]
     pub closed_at: Option<Time>,
     /// Bytes the kernel took from the application.
+    #[serde(with = "crate::plain")]
     pub written: Bytes,
     /// Bytes the application has read.
+    #[serde(with = "crate::plain")]
     pub read: Bytes,
     /// Datagrams the kernel took, or handed out.
     pub datagrams: u64,
@@ -160,8 +201,10 @@ pub struct EndReport {
     /// The connection as the kernel saw it last, just before its socket was closed.
     pub last: Option<TcpInfo>,
     /// What failed.
+    #[serde(with = "crate::plain")]
     pub failure: Option<(Call, Errno)>,
     /// Options that the kernel did not take.
+    #[serde(with = "crate::plain")]
     pub options_refused: Vec<(String, Errno)>,
 }
 
@@ -175,7 +218,7 @@ pub(crate) struct AppsRemains {
 }
 
 /// Takes news where they happen.
-pub(crate) type Teller = Box<dyn Fn(&AppNews) + Send + Sync>;
+pub(crate) type Teller = Box<dyn Fn(AppNews) + Send + Sync>;
 
 /// What the driver and the thread share.
 struct Exchange {
@@ -265,7 +308,7 @@ impl Exchange {
     /// Hands over what is in `news`, which is empty afterwards.
     fn tell(&self, news: &mut Vec<AppNews>) {
         if let Some(teller) = &self.teller {
-            news.drain(..).for_each(|news| teller(&news));
+            news.drain(..).for_each(teller);
         } else if !news.is_empty() {
             self.news.lock().unwrap_or_else(PoisonError::into_inner).append(news);
             let _ = self.told.write(1);

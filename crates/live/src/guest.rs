@@ -9,11 +9,11 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `guest/words.rs` | [`Job`], [`Order`], [`GuestMessage`] |
+//! | `guest/messages.rs` | [`Job`], [`Order`], [`GuestMessage`] |
 //! | `guest/agent.rs` | the first program on the kernel: this one, which does what the job says |
 //! | `guest/orders.rs` | orders as frames of a protocol that nobody else has |
 //! | `guest/endpoint.rs` | instead: the application on a kernel that scripts are played against |
-//! | `guest/script_words.rs`, `guest/dialogue.rs` | what is said with it, and how |
+//! | `guest/script_messages.rs`, `guest/dialogue.rs` | what is said with it, and how |
 //! | `guest/surroundings.rs` | what a kernel needs before anything runs on it |
 //! | `guest/machine_files.rs` | the machine's own files, for programs: read, and never written |
 //! | `guest/outputs.rs` | what programs write, told as it comes |
@@ -26,18 +26,19 @@ mod agent;
 mod dialogue;
 mod endpoint;
 mod machine_files;
+mod messages;
 mod orders;
 mod outputs;
-mod script_words;
+mod script_messages;
 mod surroundings;
-mod words;
 
 pub(crate) use dialogue::script_frame;
+pub(crate) use messages::{
+    GuestMessage, JOB_PATH, Job, Order, OutputStream, ProgramPlace, output_bytes,
+};
 pub(crate) use orders::{is_hello, order_frame};
-pub(crate) use script_words::{Clocks, Facts, Prepared, ScriptOrder, ScriptTold, ScriptsJob, Task};
-pub(crate) use words::{
-    GuestMessage, JOB_PATH, Job, JobCommand, Order, OutputStream, ProgramPlace, app_news,
-    command_end, host_report, output_bytes,
+pub(crate) use script_messages::{
+    Clocks, Facts, Prepared, ScriptOrder, ScriptTold, ScriptsJob, Task,
 };
 
 /// Whether this program is the first one on a kernel that was started for a host.

@@ -56,6 +56,7 @@ mod lateness;
 mod meter;
 mod observed;
 mod options;
+mod plain;
 mod relay;
 mod scripted;
 mod serve;
@@ -75,10 +76,9 @@ pub use ackord_sys::{Attempt, NamespaceError, Priority, Scheduling, SetupStep, S
 pub use addresses::{Addresses, KERNEL, OURS};
 pub use apps::{Call, EndReport};
 pub use emulate::{
-    CommandLasts, CommandStarts, EmulationCounts, EmulationEnding, EmulationNotice,
-    EmulationOptions, EmulationReport, Forwarded, HostCommand, HostReport, KernelRouter,
-    LAN_DEVICE, Place, RouterReport, SimulatedKernels, TapObserver, Tapped, TcpSample, WAN_DEVICE,
-    emulate, emulate_in_simulated_time,
+    EmulationCounts, EmulationEnding, EmulationNotice, EmulationOptions, EmulationReport,
+    Forwarded, HostCommand, HostReport, KernelRouter, LAN_DEVICE, RouterReport, SimulatedKernels,
+    TapObserver, Tapped, TcpSample, WAN_DEVICE, emulate, emulate_in_simulated_time,
 };
 pub use error::LiveError;
 pub use fetch::{FetchOptions, fetch};

@@ -3,8 +3,7 @@
 use crate::common::{alone, assert_timely, late, possible, timely};
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_live::{
-    CommandLasts, CommandOutcome, CommandStarts, EmulationEnding, EmulationOptions,
-    EmulationReport, HostCommand, Place, emulate,
+    CommandOutcome, EmulationEnding, EmulationOptions, EmulationReport, HostCommand, emulate,
 };
 use ackord_scenario::{Override, Scenario, ScenarioFile};
 use ackord_units::{Span, Time};
@@ -60,8 +59,8 @@ fn two_kernels_move_a_transfer_over_a_lossy_path_and_the_run_ends_with_it() {
     assert_eq!(report.ending, EmulationEnding::Complete, "{report:#?}");
     assert!(report.took < Span::from_secs(19), "it ended with its flow: {}", report.took);
     assert_eq!(told.delivered, 1_000_000);
-    let places: Vec<Place> = report.hosts.iter().map(|host| host.place).collect();
-    assert_eq!(places, [Place::Kernel, Place::Kernel]);
+    let ours: Vec<bool> = report.hosts.iter().map(|host| host.ours).collect();
+    assert_eq!(ours, [false, false]);
     assert!(report.hosts.iter().all(|host| host.counters.value("TcpInSegs") > 100));
     assert!(report.counts.entered > 900 && report.counts.malformed == 0, "{:?}", report.counts);
     assert!(!report.samples.is_empty() && report.lateness.packets > 900);
@@ -111,18 +110,18 @@ fn move_file(scenario: Scenario, octets: usize) -> Option<(EmulationReport, Vec<
          while more := server.recv(65536): got += more\n \
          except OSError: pass\nopen('{path}/got', 'wb').write(got)"
     );
-    let command = |host, script: String, side, (starts, lasts)| HostCommand {
+    let command = |host, script: String, side, (starts_at, serves)| HostCommand {
         host,
         argv: vec!["python3".to_owned(), "-c".to_owned(), script],
         environment: Vec::new(),
-        starts,
+        starts_at,
         ends: vec![EndpointId { flow: FlowId(0), side }],
-        lasts,
+        serves,
         stdout: None,
         stderr: None,
     };
-    let serves = (CommandStarts::BeforeTheRun, CommandLasts::AsLongAsTheRun);
-    let fetches = (CommandStarts::At(Time::ZERO), CommandLasts::UntilItEnds);
+    let serves = (None, true);
+    let fetches = (Some(Time::ZERO), false);
     let mut options = EmulationOptions::new(scenario).expect("a descriptor");
     options.commands = vec![
         command(from, serve, flow.sends, serves),

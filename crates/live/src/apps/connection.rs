@@ -7,9 +7,9 @@
 //! A side that has read the end of its peer's data finishes too, as in the simulator; the end is
 //! over when the kernel's state is CLOSED, which is what a socket in TIME-WAIT says as well.
 
+use super::desk::{Desk, PIECE};
 use super::reader::Reader;
-use super::{AppNews, Call, EndReport, SocketOption};
-use crate::clock::Clock;
+use super::{AppEvent, Call, EndReport, SocketOption};
 use crate::tcp_info::TcpInfo;
 use ackord_events::EndpointId;
 use ackord_sys::socket::{
@@ -21,9 +21,6 @@ use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, Shutdown, getsockopt, recv, send, shutdown, sockopt};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-
-/// The most that one call writes or reads.
-pub(super) const PIECE: usize = 256 * 1024;
 /// Reads in a row before the other ends get their turn.
 const READS_IN_A_ROW: usize = 16;
 
@@ -40,8 +37,7 @@ pub(super) struct Connection {
     input_ended: bool,
     /// Of a write: not taken by the kernel yet.
     pending: usize,
-    /// Whether the kernel takes more at present.
-    /// It did not take all of the last write; its readiness says when that has changed.
+    /// The kernel did not take all of the last write; its readiness says when that has changed.
     buffer_full: bool,
     socket: Option<OwnedFd>,
     /// Who reads, if it is not done when something has come.
@@ -68,42 +64,6 @@ enum OutputState {
     Finished,
 }
 
-/// What there is for an end to do its work with.
-pub(super) struct Desk<'a> {
-    clock: &'a Clock,
-    /// What it said when it was looked at.
-    now: Option<Time>,
-    pub(super) news: &'a mut Vec<AppNews>,
-    /// What is written: bytes that do not repeat soon, so that one in a wrong place is noticed. What is read is never put here.
-    pub(super) piece: &'a mut [u8],
-}
-
-impl<'a> Desk<'a> {
-    pub(super) fn new(
-        clock: &'a Clock,
-        news: &'a mut Vec<AppNews>,
-        piece: &'a mut [u8],
-    ) -> Desk<'a> {
-        Desk::at(None, clock, news, piece)
-    }
-
-    /// The same where it is known what the clock says.
-    pub(super) fn at(
-        now: Option<Time>,
-        clock: &'a Clock,
-        news: &'a mut Vec<AppNews>,
-        piece: &'a mut [u8],
-    ) -> Desk<'a> {
-        Desk { clock, now, news, piece }
-    }
-
-    /// The present, the same as long as the work is. Who does not need it does not look at the clock,
-    /// which costs more than all else where a kernel runs in simulated time.
-    pub(super) fn now(&mut self) -> Time {
-        *self.now.get_or_insert_with(|| self.clock.now())
-    }
-}
-
 /// What the application sees of its socket.
 struct View<'a> {
     socket: BorrowedFd<'a>,
@@ -120,16 +80,6 @@ impl Socket for View<'_> {
     fn is_drained(&self) -> bool {
         unacknowledged(self.socket) == Ok(0)
     }
-}
-
-/// How long to go on reading.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum More {
-    /// Until a read brings less than there is room for: nothing more is there (epoll(7)), and what
-    /// comes later is told anew.
-    UntilShort,
-    /// Until nothing comes, or the end does: it may already be there, and is not told twice.
-    UntilTheEnd,
 }
 
 impl Connection {
@@ -198,8 +148,10 @@ impl Connection {
         self.act(desk);
     }
 
-    /// Something has happened on the socket; `room` says whether the kernel takes more.
-    pub(super) fn ready(&mut self, room: bool, more: More, desk: &mut Desk<'_>) -> bool {
+    /// Something has happened on the socket; `room` says whether the kernel takes more. It is read
+    /// until a read brings less than there is room for: nothing more is there (epoll(7)), and what
+    /// comes later is told anew; or `to_the_end`, which may already be there and is not told twice.
+    pub(super) fn ready(&mut self, room: bool, to_the_end: bool, desk: &mut Desk<'_>) -> bool {
         if self.phase == Phase::Connecting {
             match self.handshake_result() {
                 Ok(None) => return false,
@@ -214,15 +166,15 @@ impl Connection {
             self.buffer_full = false;
         }
         self.forget_acknowledgments();
-        self.go_on(more, desk)
+        self.go_on(to_the_end, desk)
     }
 
     /// Reads a bounded amount, lets the application act, and looks whether the end is over.
-    pub(super) fn go_on(&mut self, more: More, desk: &mut Desk<'_>) -> bool {
+    pub(super) fn go_on(&mut self, to_the_end: bool, desk: &mut Desk<'_>) -> bool {
         if self.phase != Phase::Running {
             return false;
         }
-        let left = self.read(more, desk);
+        let left = self.read(to_the_end, desk);
         self.act(desk);
         self.look_whether_over(desk);
         left
@@ -266,15 +218,13 @@ impl Connection {
     /// The connection stands: the application starts.
     fn begin(&mut self, desk: &mut Desk<'_>) {
         self.phase = Phase::Running;
-        let endpoint = self.report.endpoint;
         self.report.established_at = Some(desk.now());
         if let Some(socket) = self.socket.as_ref().filter(|_| self.workload.waits_for_acks())
             && let Err(errno) = tell_of_acknowledgments(socket.as_fd())
         {
             self.report.options_refused.push(("word of acknowledgments".to_owned(), errno));
         }
-        let at = desk.now();
-        desk.news.push(AppNews::Established { at, endpoint });
+        desk.tell(self.report.endpoint, AppEvent::Established);
         self.workload.start(desk.now());
     }
 
@@ -310,10 +260,8 @@ impl Connection {
         let (at, endpoint) = (desk.now(), self.report.endpoint);
         match self.workload.next(at, &View { socket: socket.as_fd(), writable }) {
             Step::Write(bytes) => self.pending = bytes.get() as usize,
-            Step::Began(transfer) => desk.news.push(AppNews::Began { at, endpoint, transfer }),
-            Step::Completed(transfer) => {
-                desk.news.push(AppNews::Completed { at, endpoint, transfer });
-            }
+            Step::Began(transfer) => desk.tell(endpoint, AppEvent::Began(transfer)),
+            Step::Completed(transfer) => desk.tell(endpoint, AppEvent::Completed(transfer)),
             Step::Wait => return false,
             Step::Close => self.output = OutputState::Finishing,
         }
@@ -343,7 +291,7 @@ impl Connection {
         self.pending == 0 || !self.buffer_full
     }
 
-    fn read(&mut self, more: More, desk: &mut Desk<'_>) -> bool {
+    fn read(&mut self, to_the_end: bool, desk: &mut Desk<'_>) -> bool {
         for _ in 0..READS_IN_A_ROW {
             let (Some(socket), false) = (&self.socket, self.input_ended) else {
                 return false;
@@ -364,7 +312,7 @@ impl Connection {
                     if !self.workload.is_idle() {
                         self.workload.handle_data(desk.now(), bytes);
                     }
-                    if octets < desk.piece.len() && more == More::UntilShort {
+                    if octets < desk.piece.len() && !to_the_end {
                         return false;
                     }
                 }
@@ -386,9 +334,7 @@ impl Connection {
         let view = View { socket: socket.as_fd(), writable: Bytes::ZERO };
         while self.output == OutputState::Open {
             match self.workload.next(at, &view) {
-                Step::Completed(transfer) => {
-                    desk.news.push(AppNews::Completed { at, endpoint, transfer });
-                }
+                Step::Completed(transfer) => desk.tell(endpoint, AppEvent::Completed(transfer)),
                 Step::Began(_) => {}
                 Step::Write(_) | Step::Wait | Step::Close => return,
             }
@@ -405,8 +351,7 @@ impl Connection {
             self.phase = Phase::Over;
             self.let_go();
             self.report.closed_at = Some(desk.now());
-            let (at, endpoint) = (desk.now(), self.report.endpoint);
-            desk.news.push(AppNews::Closed { at, endpoint });
+            desk.tell(self.report.endpoint, AppEvent::Closed);
         }
     }
 
@@ -425,9 +370,7 @@ impl Connection {
         self.report.failure = Some((call, errno));
         self.phase = Phase::Over;
         self.let_go();
-        let endpoint = self.report.endpoint;
-        let at = desk.now();
-        desk.news.push(AppNews::Failed { at, endpoint, call, errno });
+        desk.tell(self.report.endpoint, AppEvent::Failed { call, errno });
     }
 
     fn info(&self) -> Option<TcpInfo> {
@@ -445,8 +388,7 @@ impl Connection {
 
     fn tell_sample(&self, desk: &mut Desk<'_>) {
         if let Some(info) = self.report.last {
-            let (at, endpoint) = (desk.now(), self.report.endpoint);
-            desk.news.push(AppNews::Sampled { at, endpoint, info: Box::new(info) });
+            desk.tell(self.report.endpoint, AppEvent::Sampled(Box::new(info)));
         }
     }
 }

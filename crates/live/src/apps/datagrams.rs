@@ -6,8 +6,8 @@
 //! Not modelled: a datagram that the kernel has no room for is lost, and counted, as any
 //! application with a non-blocking socket would lose it.
 
-use super::connection::Desk;
-use super::{AppNews, Call, EndReport};
+use super::desk::Desk;
+use super::{AppEvent, Call, EndReport};
 use ackord_events::EndpointId;
 use ackord_traffic::{DATAGRAM_HEADERS, Datagrams};
 use ackord_units::{Bytes, Time};
@@ -91,9 +91,7 @@ impl DatagramEnd {
         self.source = None;
         if self.report.failure.is_none() {
             self.report.failure = Some((call, errno));
-            let endpoint = self.report.endpoint;
-            let at = desk.now();
-            desk.news.push(AppNews::Failed { at, endpoint, call, errno });
+            desk.tell(self.report.endpoint, AppEvent::Failed { call, errno });
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Workloads between two stock kernels, over a modelled path.
 
-use super::{AppNews, Apps, AppsRemains, KernelEnd, Sampling};
+use super::{AppEvent, AppNews, Apps, AppsRemains, KernelEnd, Sampling};
 use crate::clock::Clock;
 use crate::emulate::{Device, Directory, Emulator, Parts, RealTime, TunDevice};
 use ackord_events::{EndpointId, NoSink};
@@ -61,9 +61,8 @@ fn run(scenario: &Scenario, time: Span) -> Option<AppsRemains> {
         Apps::start(ends.into(), clock, often(50), Priority::Ordinary, None).expect("started");
     emulator.watch(apps.as_fd());
     let mut news = Vec::new();
-    let closed = |news: &[AppNews]| {
-        news.iter().filter(|news| matches!(news, AppNews::Closed { .. })).count()
-    };
+    let closed =
+        |news: &[AppNews]| news.iter().filter(|news| news.what == AppEvent::Closed).count();
     let until = Time::ZERO + time;
     while closed(&news) < 2 && emulator.now() < until {
         emulator.turn(until, &mut NoSink).expect("turned");
@@ -102,14 +101,11 @@ fn a_pause_between_transfers_begins_when_the_acknowledgment_has_come_back() {
         let flow =
             "traffic = { kind = \"transfers\", size = \"20 kB\", gap = \"30 ms\", count = 5 }";
         let Some(remains) = run(&scenario(flow, "20 Mbit/s"), Span::from_secs(10)) else { return };
-        let completed = remains.news.iter().filter_map(|news| match news {
-            AppNews::Completed { at, .. } => Some(*at),
-            _ => None,
-        });
-        let began = remains.news.iter().filter_map(|news| match news {
-            AppNews::Began { at, .. } => Some(*at),
-            _ => None,
-        });
+        let at = |of: fn(&AppEvent) -> bool| {
+            remains.news.iter().filter(move |news| of(&news.what)).map(|news| news.at)
+        };
+        let completed = at(|what| matches!(what, AppEvent::Completed(_)));
+        let began = at(|what| matches!(what, AppEvent::Began(_)));
         let pauses: Vec<Span> =
             completed.zip(began.skip(1)).map(|(last, next)| next.saturating_since(last)).collect();
         assert_eq!(pauses.len(), 4, "{:#?}", remains.news);

@@ -2,7 +2,9 @@
 //! simulator's tell, and what the kernel counts is what they wrote.
 
 use super::build::application_of;
-use super::{AppNews, Application, Apps, AppsRemains, Call, EndReport, KernelEnd, Sampling};
+use super::{
+    AppEvent, AppNews, Application, Apps, AppsRemains, Call, EndReport, KernelEnd, Sampling,
+};
 use crate::clock::Clock;
 use crate::tcp_info::TcpInfo;
 use ackord_events::{EndpointId, Event, Sink};
@@ -91,7 +93,7 @@ fn run(ends: Vec<KernelEnd>, enough: impl Fn(&[AppNews]) -> bool) -> AppsRemains
 }
 
 fn closed(told: &[AppNews]) -> usize {
-    told.iter().filter(|news| matches!(news, AppNews::Closed { .. })).count()
+    told.iter().filter(|news| news.what == AppEvent::Closed).count()
 }
 
 /// What is told of transfers, by end and by whether it began or is complete. (Whether a key is
@@ -124,12 +126,12 @@ fn told_by_the_simulator(scenario: &Scenario) -> Told {
 fn told_by_the_apps(news: &[AppNews]) -> Told {
     let mut told = Told::new();
     for news in news {
-        let (endpoint, word, transfer) = match news {
-            AppNews::Began { endpoint, transfer, .. } => (endpoint, "began", transfer),
-            AppNews::Completed { endpoint, transfer, .. } => (endpoint, "completed", transfer),
+        let (word, transfer) = match news.what {
+            AppEvent::Began(transfer) => ("began", transfer),
+            AppEvent::Completed(transfer) => ("completed", transfer),
             _ => continue,
         };
-        told.entry((*endpoint, word)).or_default().push(*transfer);
+        told.entry((news.endpoint, word)).or_default().push(transfer);
     }
     told
 }
@@ -217,9 +219,9 @@ fn a_pause_of_transfers_begins_when_the_last_byte_is_acknowledged() {
         let mut began = Vec::new();
         let mut completed = Vec::new();
         for news in &remains.news {
-            match news {
-                AppNews::Began { at, .. } => began.push(*at),
-                AppNews::Completed { at, .. } => completed.push(*at),
+            match news.what {
+                AppEvent::Began(_) => began.push(news.at),
+                AppEvent::Completed(_) => completed.push(news.at),
                 _ => {}
             }
         }
@@ -238,7 +240,7 @@ fn a_pause_of_transfers_begins_when_the_last_byte_is_acknowledged() {
 fn a_transfer_without_end_runs_until_it_is_told_to_stop() {
     let scenario = scenario(&[r#""bulk""#]);
     let samples = |told: &[AppNews]| {
-        told.iter().filter(|news| matches!(news, AppNews::Sampled { .. })).count()
+        told.iter().filter(|news| matches!(news.what, AppEvent::Sampled(_))).count()
     };
     let remains = run(ends(&scenario, 4), |told| samples(told) >= 10);
     assert_eq!(closed(&remains.news), 0);
@@ -249,8 +251,8 @@ fn a_transfer_without_end_runs_until_it_is_told_to_stop() {
     assert!(last.bytes_acked <= sends.written + Bytes(1));
     let mut acked = Bytes::ZERO;
     for news in &remains.news {
-        if let AppNews::Sampled { endpoint, info, .. } = news
-            && *endpoint == sends.endpoint
+        if let AppEvent::Sampled(info) = &news.what
+            && news.endpoint == sends.endpoint
         {
             assert!(info.bytes_acked >= acked, "counters never go back");
             acked = info.bytes_acked;
@@ -287,7 +289,8 @@ fn datagrams_leave_at_their_rate_and_arrive() {
 fn a_connection_that_nobody_accepts_is_told_with_its_errno() {
     let scenario = scenario(&[r#"{ kind = "bulk", size = "1 kB" }"#]);
     let client = ends(&scenario, 6).into_iter().take(1).collect();
-    let failed = |told: &[AppNews]| told.iter().any(|news| matches!(news, AppNews::Failed { .. }));
+    let failed =
+        |told: &[AppNews]| told.iter().any(|news| matches!(news.what, AppEvent::Failed { .. }));
     let remains = run(client, failed);
     assert_eq!(remains.reports[0].failure, Some((Call::Connect, Errno::ECONNREFUSED)));
     assert_eq!(remains.reports[0].established_at, None);

@@ -4,24 +4,25 @@
 //! Deadlines are the timer descriptor's, to the nanosecond; where nothing is due and nothing is
 //! ready the thread sleeps.
 
-use super::connection::{Connection, Desk, More, PIECE};
+use super::connection::Connection;
 use super::datagrams::DatagramEnd;
+use super::desk::{Desk, PIECE, noise};
+use super::sockets::{bind_to, failed, set_nonblocking, watch};
 use super::{AppNews, Application, Call, EndReport, Exchange, KernelEnd, Sampling};
 use crate::clock::Clock;
 use ackord_path::Schedule;
-use ackord_sys::socket::{accept, bind, connect, peer};
+use ackord_sys::socket::{accept, connect, peer};
 use ackord_sys::{Priority, Urgency, sharpen_timers};
 use ackord_units::{Span, Time};
 use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::socket::{Backlog, listen, setsockopt, sockopt};
+use nix::sys::socket::{Backlog, listen};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 /// Tokens of what is waited for beside the ends, which have their numbers.
@@ -46,21 +47,14 @@ pub(super) struct Worker {
     unread: VecDeque<usize>,
     clock: Clock,
     sampling_every: Span,
-    reads: Reads,
+    /// Applications that take whatever comes read in a thread each, see [`super::reader`], and not
+    /// when something has come.
+    reads_in_threads: bool,
     /// What the clock said in this turn, if it was looked at.
     looked: Option<Time>,
     exchange: Arc<Exchange>,
     news: Vec<AppNews>,
     piece: Vec<u8>,
-}
-
-/// How applications read that take whatever comes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reads {
-    /// When something has come.
-    WhenReady,
-    /// In a thread each, see [`super::reader`].
-    InThreads,
 }
 
 enum AppEnd {
@@ -104,7 +98,7 @@ impl Worker {
             clock,
             sampling_every: sampling.every,
             looked: None,
-            reads: if exchange.teller.is_some() { Reads::InThreads } else { Reads::WhenReady },
+            reads_in_threads: exchange.teller.is_some(),
             exchange,
             news: Vec::new(),
             piece: noise(PIECE),
@@ -127,7 +121,8 @@ impl Worker {
         report.apply(socket.as_fd(), &options);
         let datagrams = |source, socket: OwnedFd| {
             bind_to(&socket, local)?;
-            connect(socket.as_fd(), remote).map_err(|errno| words(Call::Connect, remote, errno))?;
+            connect(socket.as_fd(), remote)
+                .map_err(|errno| failed(Call::Connect, remote, errno))?;
             let end = DatagramEnd::new(endpoint, source, socket);
             Ok::<_, io::Error>(AppEnd::Datagrams(Box::new(end)))
         };
@@ -168,7 +163,7 @@ impl Worker {
             return Ok(());
         }
         bind_to(&socket, local)?;
-        listen(&socket, Backlog::MAXCONN).map_err(|errno| words(Call::Listen, local, errno))?;
+        listen(&socket, Backlog::MAXCONN).map_err(|errno| failed(Call::Listen, local, errno))?;
         let token = FIRST_LISTENER + self.listeners.len() as u64;
         let edge = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
         self.epoll.add(&socket, EpollEvent::new(edge, token))?;
@@ -217,7 +212,7 @@ impl Worker {
         }
         for _ in 0..self.unread.len() {
             if let Some(index) = self.unread.pop_front() {
-                self.attend(index, |connection, desk| connection.go_on(More::UntilTheEnd, desk));
+                self.attend(index, |connection, desk| connection.go_on(true, desk));
             }
         }
         // What has become due only now rings the timer, which costs less than a look at the clock in
@@ -235,8 +230,8 @@ impl Worker {
     /// The present. In simulated time none passes within a turn but what a look at the clock costs, and
     /// that look costs more than all else: there, one does for the turn.
     fn now(&mut self) -> Time {
-        match (self.reads, self.looked) {
-            (Reads::InThreads, Some(now)) => now,
+        match self.looked {
+            Some(now) if self.reads_in_threads => now,
             _ => *self.looked.insert(self.clock.now()),
         }
     }
@@ -297,7 +292,9 @@ impl Worker {
                 Err(Errno::EAGAIN) => return Ok(()),
                 // The connection was gone before it was accepted.
                 Err(Errno::ECONNABORTED | Errno::EPROTO | Errno::EINTR) => continue,
-                Err(errno) => return Err(words(Call::Accept, self.listeners[number].local, errno)),
+                Err(errno) => {
+                    return Err(failed(Call::Accept, self.listeners[number].local, errno));
+                }
             };
             let Ok(peer) = peer(socket.as_fd()) else { continue };
             let meant = self.listeners[number].ends.iter().copied().find(|index| {
@@ -317,8 +314,8 @@ impl Worker {
     fn ready(&mut self, index: usize, events: EpollFlags) {
         let room = events.contains(EpollFlags::EPOLLOUT);
         let ends = EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR;
-        let more = if events.intersects(ends) { More::UntilTheEnd } else { More::UntilShort };
-        self.attend(index, |connection, desk| connection.ready(room, more, desk));
+        let to_the_end = events.intersects(ends);
+        self.attend(index, |connection, desk| connection.ready(room, to_the_end, desk));
     }
 
     /// Lets one end do something, and notes what it leaves and when it is due next.
@@ -338,7 +335,7 @@ impl Worker {
             }
             AppEnd::Client(..) | AppEnd::Nobody => return,
         };
-        if self.reads == Reads::InThreads
+        if self.reads_in_threads
             && let AppEnd::Tcp(connection) = &mut self.ends[index]
             && let Some(socket) = connection.read_in_thread()
         {
@@ -353,7 +350,7 @@ impl Worker {
     }
 
     fn sample_all(&mut self) {
-        let known = self.looked.filter(|_| self.reads == Reads::InThreads);
+        let known = self.looked.filter(|_| self.reads_in_threads);
         let (clock, news, piece) = (&self.clock, &mut self.news, &mut self.piece);
         for end in &mut self.ends {
             if let AppEnd::Tcp(connection) = end {
@@ -361,18 +358,6 @@ impl Worker {
             }
         }
     }
-}
-
-/// Bytes that do not repeat soon, always the same: Marsaglia's xorshift.
-fn noise(len: usize) -> Vec<u8> {
-    let mut state = 0x2545_f491_u32;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        state as u8
-    };
-    (0..len).map(|_| next()).collect()
 }
 
 const NANOS: u64 = 1_000_000_000;
@@ -393,26 +378,4 @@ impl AppEnd {
             AppEnd::Nobody => None,
         }
     }
-}
-
-/// Everything that may happen on a connection, once per change.
-fn watch(epoll: &Epoll, socket: BorrowedFd<'_>, index: usize) -> Result<(), Errno> {
-    let what = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP;
-    epoll.add(socket, EpollEvent::new(what | EpollFlags::EPOLLET, index as u64))
-}
-
-fn bind_to(socket: &OwnedFd, local: SocketAddr) -> io::Result<()> {
-    // An earlier run's connection may still be in TIME-WAIT.
-    setsockopt(socket, sockopt::ReuseAddr, &true)?;
-    bind(socket.as_fd(), local).map_err(|errno| words(Call::Bind, local, errno))
-}
-
-fn set_nonblocking(socket: &OwnedFd) -> Result<(), Errno> {
-    let flags = OFlag::from_bits_retain(fcntl(socket, FcntlArg::F_GETFL)?);
-    fcntl(socket, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK)).map(drop)
-}
-
-fn words(call: Call, address: SocketAddr, errno: Errno) -> io::Error {
-    let kind = io::Error::from(errno).kind();
-    io::Error::new(kind, format!("{} {address}: {}", call.word(), errno.desc()))
 }

@@ -1,7 +1,7 @@
 //! The kernel hosts of an emulation: a namespace for each, and what is in it.
 
 use super::device::TunDevice;
-use super::options::{EmulationOptions, HostReport, Place};
+use super::options::{EmulationOptions, HostReport};
 use crate::apps::KernelEnd;
 use crate::error::LiveError;
 use crate::interop::KernelCounters;
@@ -163,7 +163,7 @@ pub(super) fn host_reports(scenario: &Scenario, kernels: &[KernelHost]) -> Vec<H
         let kernel = kernels.iter().find(|host| host.node == node);
         HostReport {
             node,
-            place: if kernel.is_some() { Place::Kernel } else { Place::Ours },
+            ours: kernel.is_none(),
             settings: kernel.map_or_else(Vec::new, |host| host.settings.told.clone()),
             refused: kernel.map_or_else(Vec::new, |host| host.namespace.refused().to_vec()),
             counters: kernel.map_or_else(KernelCounters::default, |host| {

@@ -3,9 +3,9 @@
 use super::Devices;
 use super::device::Device;
 use super::hosts::{KernelHost, commands_at, host_reports, kernel_ends, make_hosts};
-use super::options::{CommandLasts, EmulationOptions, HostCommand, HostNews, Hosts, HostsRemains};
+use super::options::{EmulationOptions, HostCommand, HostNews, Hosts, HostsRemains};
 use super::router::{Crossing, RouterMade, make_router};
-use super::servers::{LOOK_AGAIN, start_of, start_servers};
+use super::servers::{LOOK_AGAIN, start_servers};
 use crate::apps::{Apps, KernelEnd, Sampling, Teller};
 use crate::clock::Clock;
 use crate::error::LiveError;
@@ -98,9 +98,8 @@ impl KernelHosts {
     /// Lets servers end: by themselves, or asked to.
     fn end_servers(&mut self, news: &mut Vec<HostNews>) -> Result<(), LiveError> {
         let serving = |hosts: &KernelHosts| -> Vec<usize> {
-            let lasts = |number: &usize| hosts.commands[*number].lasts;
             let numbers = (0..hosts.commands.len()).filter(|number| hosts.running[*number]);
-            numbers.filter(|number| lasts(number) == CommandLasts::AsLongAsTheRun).collect()
+            numbers.filter(|number| hosts.commands[*number].serves).collect()
         };
         for asked in [false, true] {
             for number in serving(self).into_iter().filter(|_| asked) {
@@ -143,7 +142,7 @@ impl Hosts for KernelHosts {
     }
 
     fn next_start(&self) -> Time {
-        let commands = self.to_start.iter().map(|number| start_of(&self.commands[*number]));
+        let commands = self.to_start.iter().map(|number| self.commands[*number].start());
         commands.min().unwrap_or(Time::NEVER)
     }
 
@@ -152,7 +151,7 @@ impl Hosts for KernelHosts {
         let mut failed = None;
         to_start.retain(|number| {
             let command = &commands[*number];
-            if start_of(command) > now {
+            if command.start() > now {
                 return true;
             }
             let host = hosts.iter_mut().find(|host| host.node == command.host);

@@ -17,6 +17,7 @@ use ackord_sys::{CommandEnd, DeviceMade, Priority, Scheduling, StopHandle};
 use ackord_units::{Span, Time};
 use ackord_wire::NodeId;
 use nix::errno::Errno;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
@@ -58,43 +59,32 @@ pub struct EmulationOptions {
 }
 
 /// A program on a kernel host.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HostCommand {
     /// Where it runs.
+    #[serde(rename = "node", with = "crate::plain")]
     pub host: NodeId,
     /// Its name and arguments.
     pub argv: Vec<String>,
     /// Set besides our own environment.
     pub environment: Vec<(String, String)>,
-    /// When it starts.
-    pub starts: CommandStarts,
+    /// At which time of the run it starts. Nothing: a server, before the run begins, which waits until
+    /// the program listens, or on a router until it looks at both devices (but no longer than three
+    /// seconds).
+    #[serde(rename = "starts_at_ns", with = "crate::plain")]
+    pub starts_at: Option<Time>,
+    /// It serves: when the run is over it has a moment to end, is asked to (SIGTERM), and dies. The
+    /// ends of flows of one that does not, and with them the run, are over when it has ended.
+    pub serves: bool,
     /// The ends of the scenario's flows that it has in place of the scenario's workload.
+    #[serde(with = "crate::plain")]
     pub ends: Vec<EndpointId>,
-    /// How long it is waited for.
-    pub lasts: CommandLasts,
     /// Where its standard output goes; our own where nothing is said.
+    #[serde(skip)]
     pub stdout: Option<Arc<File>>,
     /// Where its standard error goes; our own where nothing is said.
+    #[serde(skip)]
     pub stderr: Option<Arc<File>>,
-}
-
-/// When a program starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommandStarts {
-    /// A server: before the run begins, which waits until the program listens, or on a router until it
-    /// looks at both devices (but no longer than three seconds).
-    BeforeTheRun,
-    /// At this time of the run.
-    At(Time),
-}
-
-/// How long a program is waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommandLasts {
-    /// Its ends of flows, and with them the run, are over when it has ended.
-    UntilItEnds,
-    /// It serves: when the run is over it has a moment to end, is asked to (SIGTERM), and dies.
-    AsLongAsTheRun,
 }
 
 /// Something a user may want to know while a run goes on.
@@ -154,15 +144,6 @@ pub struct Forwarded {
     pub refused: u64,
 }
 
-/// What a host was in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// A stock kernel in a namespace of its own.
-    Kernel,
-    /// Our own TCP, as in the simulator.
-    Ours,
-}
-
 /// What an emulation came to.
 #[derive(Debug)]
 pub struct EmulationReport {
@@ -205,16 +186,19 @@ pub enum EmulationEnding {
 }
 
 /// A host and what it was made of.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HostReport {
     /// Which.
+    #[serde(skip)]
     pub node: NodeId,
-    /// What it was.
-    pub place: Place,
+    /// It was our own TCP, as in the simulator, and not a stock kernel in a namespace of its own.
+    #[serde(skip)]
+    pub ours: bool,
     /// What the scenario asks of a kernel's endpoints, and what came of each wish; nothing for ours,
     /// which does as it is asked.
     pub settings: Vec<SettingTold>,
     /// Settings of the host that its kernel did not take, and what it said.
+    #[serde(with = "crate::plain")]
     pub refused: Vec<(String, Errno)>,
     /// What its kernel counted, from zero.
     pub counters: KernelCounters,
@@ -285,6 +269,13 @@ pub(crate) struct HostsRemains {
     pub(crate) router: Option<RouterReport>,
     /// Packets that were handed to hosts and that they had no room for.
     pub(crate) refused: u64,
+}
+
+impl HostCommand {
+    /// When it starts, as a time of the run.
+    pub(super) fn start(&self) -> Time {
+        self.starts_at.unwrap_or(Time::ZERO)
+    }
 }
 
 impl EmulationOptions {

@@ -3,13 +3,12 @@
 use super::kernel_hosts::KernelHosts;
 use super::observe::ObservedEnds;
 use super::options::{
-    CommandLasts, EmulationEnding, EmulationNotice, EmulationOptions, EmulationReport, HostNews,
-    Hosts, TcpSample,
+    EmulationEnding, EmulationNotice, EmulationOptions, EmulationReport, HostNews, Hosts, TcpSample,
 };
 use super::router::Cut;
 use super::timeline::Timeline;
 use super::{Devices, Directory, Emulator, Parts, RealTime, Remains};
-use crate::apps::{AppNews, Call};
+use crate::apps::{AppEvent, AppNews, Call};
 use crate::clock::Clock;
 use crate::error::LiveError;
 use crate::meter::MeterFill;
@@ -177,10 +176,10 @@ impl<T: Timeline, H: Hosts> Run<T, H> {
         self.outcomes[number] = outcome.clone();
         (self.options.notify)(&EmulationNotice::CommandEnded { command: number, outcome });
         let command = &self.options.commands[number];
-        let (ends, lasts) = (command.ends.clone(), command.lasts);
+        let (ends, serves) = (command.ends.clone(), command.serves);
         for endpoint in ends {
             let other = EndpointId { side: endpoint.side.other(), ..endpoint };
-            if lasts == CommandLasts::UntilItEnds && self.open.contains(&other) {
+            if !serves && self.open.contains(&other) {
                 // What was sent last is still under way.
                 self.lingering.push((self.emulator.now() + LINGER, other));
             }
@@ -190,21 +189,22 @@ impl<T: Timeline, H: Hosts> Run<T, H> {
     }
 
     fn hear<S: Sink>(&mut self, news: AppNews, sink: &mut S) {
-        match news {
-            AppNews::Began { at, endpoint, transfer } => {
+        let AppNews { at, endpoint, what } = news;
+        match what {
+            AppEvent::Began(transfer) => {
                 let (index, bytes) = (transfer.index, transfer.bytes);
                 sink.emit(at, Event::TransferBegan { endpoint, index, bytes });
             }
-            AppNews::Completed { at, endpoint, transfer } => {
+            AppEvent::Completed(transfer) => {
                 let (index, bytes) = (transfer.index, transfer.bytes);
                 sink.emit(at, Event::TransferCompleted { endpoint, index, bytes });
             }
-            AppNews::Sampled { at, endpoint, info } => {
+            AppEvent::Sampled(info) => {
                 self.emulator.observer_mut().sampled(at, endpoint, &info, sink);
                 self.samples.push(TcpSample { at, endpoint, info: *info });
             }
-            AppNews::Closed { endpoint, .. } => self.end_done(endpoint),
-            AppNews::Failed { endpoint, call, .. } => {
+            AppEvent::Closed => self.end_done(endpoint),
+            AppEvent::Failed { call, .. } => {
                 self.end_done(endpoint);
                 if call == Call::Connect {
                     // Nobody will ever come to the other end.
@@ -212,7 +212,7 @@ impl<T: Timeline, H: Hosts> Run<T, H> {
                 }
             }
             // That is told from the wire.
-            AppNews::Established { .. } => {}
+            AppEvent::Established => {}
         }
     }
 
@@ -295,14 +295,13 @@ fn open_ends(options: &EmulationOptions, hosts: &[NodeId]) -> BTreeSet<EndpointI
             let endpoint = EndpointId { flow: FlowId(number), side };
             let here = hosts.contains(&node);
             // A server whose client is a command too is waited for a moment when that has ended.
-            let lasts = |endpoint| {
+            let serves = |endpoint| {
                 let of = options.commands.iter().find(|it| it.ends.contains(&endpoint));
-                of.map(|command| command.lasts)
+                of.map(|command| command.serves)
             };
             let other = EndpointId { side: side.other(), ..endpoint };
-            let serves = lasts(endpoint) == Some(CommandLasts::AsLongAsTheRun)
-                && lasts(other) != Some(CommandLasts::UntilItEnds);
-            if here && !serves && flow.transport() == Transport::Tcp {
+            let only_serves = serves(endpoint) == Some(true) && serves(other) != Some(false);
+            if here && !only_serves && flow.transport() == Transport::Tcp {
                 open.insert(endpoint);
             }
         }

@@ -1,24 +1,15 @@
 //! Programs on kernel hosts that serve: they listen before a run begins.
 
 use super::hosts::KernelHost;
-use super::options::{CommandStarts, EmulationOptions, HostCommand};
+use super::options::EmulationOptions;
 use crate::error::LiveError;
 use ackord_sys::{CommandEnd, Namespace};
-use ackord_units::Time;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// How long until servers are looked at again, and how often until they listen.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(10);
 const SERVER_LOOKS: u32 = 300;
-
-/// When a command starts, as a time of the run.
-pub(super) fn start_of(command: &HostCommand) -> Time {
-    match command.starts {
-        CommandStarts::BeforeTheRun => Time::ZERO,
-        CommandStarts::At(at) => at,
-    }
-}
 
 /// Commands and how they ended, by their places in the options.
 pub(super) type EndedCommands = Vec<(usize, CommandEnd)>;
@@ -31,7 +22,7 @@ pub(super) fn start_servers(
 ) -> Result<(BTreeSet<usize>, EndedCommands), LiveError> {
     let (mut started, mut ended) = (BTreeSet::new(), Vec::new());
     for (number, command) in options.commands.iter().enumerate() {
-        if command.starts != CommandStarts::BeforeTheRun {
+        if command.starts_at.is_some() {
             continue;
         }
         let Some(host) = hosts.iter_mut().find(|host| host.node == command.host) else { continue };

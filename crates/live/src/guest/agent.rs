@@ -1,10 +1,10 @@
 //! The first program on a host's kernel: does what the job says.
 
 use super::endpoint;
+use super::messages::{GuestMessage, JOB_PATH, Job, Order, tell};
 use super::orders::Orders;
 use super::outputs::Outputs;
-use super::script_words::Task;
-use super::words::{EndRemains, GuestMessage, JOB_PATH, Job, JobCommand, Order, tell};
+use super::script_messages::Task;
 use super::{machine_files, surroundings};
 use crate::apps::AppNews;
 use crate::clock::Clock;
@@ -40,16 +40,16 @@ pub(super) fn run() -> ! {
 }
 
 fn work(line: &File) -> Result<(), Box<dyn Error>> {
-    let job = match serde_json::from_slice(&std::fs::read(JOB_PATH)?)? {
+    let mut job = match serde_json::from_slice(&std::fs::read(JOB_PATH)?)? {
         Task::Host(job) => job,
         Task::Scripts(job) => return endpoint::work(&job, line),
     };
     ackord_uml::seed_random_numbers(&job.entropy)?;
     let scenario = Scenario::from_toml(&job.scenario, "the job")?;
-    let mut options = options_of(&job, scenario)?;
+    let mut options = options_of(&mut job, scenario)?;
     let mut outputs = None;
     if let Some(place) = &job.programs {
-        let here = NodeId(job.node);
+        let here = job.node;
         machine_files::enter(place, &options.scenario.node(here).name)?;
         outputs = Some(Outputs::of(&mut options.commands, here, line)?);
     }
@@ -61,21 +61,21 @@ fn work(line: &File) -> Result<(), Box<dyn Error>> {
     sharpen_timers();
     let clock = Clock::starting_at(begins_at);
     let at_once = line.try_clone()?;
-    let teller = move |news: &AppNews| tell(&at_once, &news.into());
+    let teller = move |news: AppNews| tell(&at_once, &GuestMessage::At(news));
     hosts.begin(&options, clock, Some(Box::new(teller)))?;
     serve((&mut hosts, &orders, clock), line)?;
     let remains = hosts.finish()?;
     if let Some(outputs) = outputs {
         outputs.finish();
     }
-    for news in &remains.news {
+    for news in remains.news {
         tell(line, &news.into());
     }
-    for report in &remains.ends {
-        tell(line, &GuestMessage::Left(Box::new(EndRemains::from(report))));
+    for report in remains.ends {
+        tell(line, &GuestMessage::Left(Box::new(report)));
     }
-    if let Some(host) = remains.hosts.iter().find(|host| host.node == NodeId(job.node)) {
-        tell(line, &GuestMessage::host(host));
+    if let Some(host) = remains.hosts.into_iter().find(|host| host.node == job.node) {
+        tell(line, &GuestMessage::Host(Box::new(host)));
     }
     // What has been told is only seen when the run goes on.
     orders.hello()?;
@@ -106,14 +106,14 @@ fn serve(
             }
             news = hosts.news(&|number| number < count && poll.is_ready(number))?;
         }
-        for news in &news {
+        for news in news {
             tell(line, &news.into());
         }
     }
 }
 
-fn options_of(job: &Job, scenario: Scenario) -> std::io::Result<EmulationOptions> {
-    let here = NodeId(job.node);
+fn options_of(job: &mut Job, scenario: Scenario) -> std::io::Result<EmulationOptions> {
+    let here = job.node;
     let nodes = scenario.nodes.iter().zip(0..);
     let hosts = nodes.filter(|(node, _)| node.kind == NodeKind::Host);
     let others = hosts.map(|(_, number)| NodeId(number)).filter(|node| *node != here).collect();
@@ -121,10 +121,10 @@ fn options_of(job: &Job, scenario: Scenario) -> std::io::Result<EmulationOptions
     options.seed = job.seed;
     options.ours = others;
     options.device = DeviceMade::There;
-    options.commands = job.commands.iter().map(JobCommand::host_command).collect();
-    options.samples_every = job.samples_every();
+    options.commands = std::mem::take(&mut job.commands);
+    options.samples_every = job.samples_every;
     // Kernels that have something to do at one instant take turns for every step of it.
-    options.samples_after = Span::from_micros(10) * u64::from(job.node % 100);
+    options.samples_after = Span::from_micros(10) * u64::from(here.0 % 100);
     Ok(options)
 }
 

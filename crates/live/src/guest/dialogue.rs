@@ -5,9 +5,9 @@
 //!
 //! The kernel waits for an order without looking at the clock, which would cost it time.
 
+use super::messages::Order;
 use super::orders::{HEADER, Orders, order_frame};
-use super::script_words::{ScriptOrder, ScriptTold};
-use super::words::Order;
+use super::script_messages::{ScriptOrder, ScriptTold};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::socket::{MsgFlags, recv};
 use std::fs::File;

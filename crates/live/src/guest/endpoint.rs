@@ -5,7 +5,7 @@
 //! kept, and its route is a new one.
 
 use super::dialogue::Dialogue;
-use super::script_words::{Clocks, Facts, Prepared, ScriptOrder, ScriptTold, ScriptsJob};
+use super::script_messages::{Clocks, Facts, Prepared, ScriptOrder, ScriptTold, ScriptsJob};
 use crate::scripted::addresses_of;
 use crate::settings::{KernelFacts, SettingOutcome, SettingTold, Settings, settings_with};
 use ackord_script::{Script, parse};

@@ -10,7 +10,7 @@
 //!
 //! Not modelled: the machine's devices, its sockets with names, its extended attributes.
 
-use super::words::ProgramPlace;
+use super::messages::ProgramPlace;
 use ackord_sys::replace_environment;
 use nix::mount::{MsFlags, mount};
 use nix::unistd::{chroot, dup2_stdin};

@@ -3,7 +3,7 @@
 //! They come through the host's network card, at an instant like anything else that comes, and no
 //! part of its TCP/IP sees them.
 
-use super::words::Order;
+use super::messages::Order;
 use ackord_sys::socket::packet_socket;
 use nix::sys::socket::{MsgFlags, recv, send};
 use std::io;

@@ -4,7 +4,7 @@
 //! somebody who waits for it. It may write as much as [`MOST`]: one that writes without end would do so
 //! in no time.
 
-use super::words::{GuestMessage, OutputStream, tell};
+use super::messages::{GuestMessage, OutputStream, tell};
 use crate::emulate::HostCommand;
 use ackord_wire::NodeId;
 use nix::errno::Errno;

@@ -2,8 +2,8 @@
 
 use super::programs::word;
 use ackord_live::{
-    EmulationReport, EndReport, Place, Scheduling, SettingOutcome, SettingTold, SimulatedKernels,
-    TcpInfo, TcpSample, Trust,
+    EmulationReport, EndReport, Scheduling, SettingOutcome, SettingTold, SimulatedKernels, TcpInfo,
+    TcpSample, Trust,
 };
 use ackord_report::live::{
     DeviceCounts, HostKernel, KernelConnection, KernelView, LatenessBucket, LiveCommand,
@@ -111,10 +111,7 @@ fn live_host(scenario: &Scenario, host: &ackord_live::HostReport) -> LiveHost {
     let told = host.settings.iter().map(setting);
     LiveHost {
         name: scenario.node(host.node).name.clone(),
-        place: match host.place {
-            Place::Kernel => "kernel",
-            Place::Ours => "ours",
-        },
+        place: if host.ours { "ours" } else { "kernel" },
         settings: told.chain(refused).collect(),
         counters: host.counters.counted().map(|(name, value)| (name.to_owned(), value)).collect(),
     }

@@ -2,11 +2,12 @@
 
 use super::{LiveRunError, LiveRunOptions, ProgramOutput};
 use ackord_events::EndpointId;
-use ackord_live::{CommandLasts, CommandOutcome, CommandStarts, HostCommand};
+use ackord_live::{CommandOutcome, HostCommand};
 use ackord_report::OutputFile;
 use ackord_report::live::{LiveCommand, ProgramEnding};
 use ackord_scenario::{ExecCommand, Flow, Scenario};
 use ackord_sim::start_time;
+use ackord_units::Time;
 use ackord_wire::{FlowId, Side, host_address};
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -46,11 +47,8 @@ pub(super) fn of(
                 return Err(LiveRunError::CommandsNeedKernel { flow, host });
             }
             let Some(command) = command else { continue };
-            let starts = match side {
-                Side::Client => CommandStarts::At(start_time(seed, flow)),
-                Side::Server => CommandStarts::BeforeTheRun,
-            };
-            let program = program((flow, FlowId(number)), side, (command, starts), options);
+            let starts_at = (side == Side::Client).then(|| start_time(seed, flow));
+            let program = program((flow, FlowId(number)), side, (command, starts_at), options);
             programs.push(program.map_err(LiveRunError::Output)?);
         }
     }
@@ -67,7 +65,7 @@ fn host_of(flow: &Flow, side: Side) -> ackord_wire::NodeId {
 fn program(
     (flow, number): (&Flow, FlowId),
     side: Side,
-    (command, starts): (&ExecCommand, CommandStarts),
+    (command, starts_at): (&ExecCommand, Option<Time>),
     options: &LiveRunOptions<'_>,
 ) -> io::Result<Program> {
     let ip = flow.tcp(Side::Client).endpoint.ip;
@@ -77,10 +75,6 @@ fn program(
     let alone = exec.is_none_or(|exec| exec.server.is_none() || exec.client.is_none());
     // Where the other end has no command, it has nothing else either.
     let ends = both.into_iter().filter(|end| alone || end.side == side).collect();
-    let lasts = match side {
-        Side::Client => CommandLasts::UntilItEnds,
-        Side::Server => CommandLasts::AsLongAsTheRun,
-    };
     let kept = match options.programs {
         ProgramOutput::Kept => {
             Some([Arc::new(tempfile::tempfile()?), Arc::new(tempfile::tempfile()?)])
@@ -99,9 +93,9 @@ fn program(
         host: host_of(flow, side),
         argv: command.words(server, client),
         environment: Vec::new(),
-        starts,
+        starts_at,
         ends,
-        lasts,
+        serves: side == Side::Server,
         stdout,
         stderr,
     };

@@ -2,8 +2,8 @@
 
 use crate::validate::{KernelError, KernelRun, KernelSide, kernel_run, release_of_this_machine};
 use ackord_live::{
-    CommandLasts, CommandOutcome, CommandStarts, EmulationOptions, EmulationReport, HostCommand,
-    KernelRouter, LAN_DEVICE, Priority, RouterReport, WAN_DEVICE, emulate,
+    CommandOutcome, EmulationOptions, EmulationReport, HostCommand, KernelRouter, LAN_DEVICE,
+    Priority, RouterReport, WAN_DEVICE, emulate,
 };
 use ackord_measure::KernelTime;
 use ackord_path::registry::QueueChoice;
@@ -201,9 +201,9 @@ fn gateway(
         host: router.node,
         argv: words.into_iter().map(text).collect::<Result<_, KernelError>>()?,
         environment: Vec::new(),
-        starts: CommandStarts::BeforeTheRun,
+        starts_at: None,
         ends: Vec::new(),
-        lasts: CommandLasts::AsLongAsTheRun,
+        serves: true,
         stdout: Some(Arc::clone(&log)),
         stderr: Some(log),
     })

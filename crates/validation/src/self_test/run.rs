@@ -4,8 +4,7 @@ use super::facts::{Facts, Observer};
 use super::plan::{Heading, Plan, Reader};
 use ackord_events::EndpointId;
 use ackord_live::{
-    CommandLasts, CommandStarts, EmulationOptions, HostCommand, LiveError, TapObserver,
-    emulate_in_simulated_time,
+    EmulationOptions, HostCommand, LiveError, TapObserver, emulate_in_simulated_time,
 };
 use ackord_scenario::{Errors, Scenario};
 use ackord_study::CaptureError;
@@ -158,9 +157,9 @@ fn reader(plan: &Plan, scenario: &Scenario, reader: Reader) -> Result<HostComman
         host: flow.client,
         argv: vec!["perl".to_owned(), "-e".to_owned(), script],
         environment: Vec::new(),
-        starts: CommandStarts::At(Time::ZERO + Span::from_millis(plan.start_ms)),
+        starts_at: Some(Time::ZERO + Span::from_millis(plan.start_ms)),
         ends: vec![EndpointId { flow: super::facts::FLOW, side: Side::Client }],
-        lasts: CommandLasts::UntilItEnds,
+        serves: false,
         stdout: nothing()?,
         stderr: nothing()?,
     })

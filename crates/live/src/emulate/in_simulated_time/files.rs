@@ -2,7 +2,7 @@
 
 use super::SimulatedKernels;
 use crate::emulate::options::EmulationOptions;
-use crate::guest::{JOB_PATH, Job, JobCommand, ProgramPlace, Task};
+use crate::guest::{JOB_PATH, Job, ProgramPlace, Task};
 use ackord_uml::{Entry, initramfs};
 use ackord_wire::NodeId;
 use std::collections::BTreeSet;
@@ -66,10 +66,10 @@ fn job_of(options: &EmulationOptions, node: NodeId) -> io::Result<Job> {
         entropy: format!("{} {}", options.seed, scenario.node(node).name),
         scenario: scenario.canonical(),
         seed: options.seed,
-        node: node.0,
-        commands: options.commands.iter().map(JobCommand::of).collect(),
+        node,
+        commands: options.commands.clone(),
         programs: if runs_some { Some(program_place()?) } else { None },
-        samples_every_ns: options.samples_every.as_nanos(),
+        samples_every: options.samples_every,
     })
 }
 

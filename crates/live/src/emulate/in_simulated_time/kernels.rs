@@ -5,10 +5,7 @@ use super::files::files_of;
 use crate::emulate::hosts::{kernel_nodes, mtu};
 use crate::emulate::options::{EmulationOptions, HostNews, HostsRemains};
 use crate::error::LiveError;
-use crate::guest::{
-    GuestMessage, Order, OutputStream, app_news, command_end, host_report, is_hello, order_frame,
-    output_bytes,
-};
+use crate::guest::{GuestMessage, Order, OutputStream, is_hello, order_frame, output_bytes};
 use ackord_uml::{MachineError, MachineSetup, Machines};
 use ackord_units::Time;
 use ackord_wire::NodeId;
@@ -287,17 +284,15 @@ impl Kernels {
             GuestMessage::Failed(what) => {
                 return Err(LiveError::OnKernel { host: host.name.clone(), what });
             }
-            GuestMessage::At { at, end, what } => {
-                Heard::News(HostNews::App(app_news(at, end, what)))
-            }
-            GuestMessage::Command { number, exited, killed, not_started } => {
-                let end = command_end(exited, killed, not_started);
+            GuestMessage::At(news) => Heard::News(HostNews::App(news)),
+            GuestMessage::Command { number, end } => {
                 Heard::News(HostNews::CommandEnded { number, end })
             }
-            GuestMessage::Left(left) => Heard::End(Box::new(left.into())),
-            GuestMessage::Host { settings, refused, counters } => {
+            GuestMessage::Left(left) => Heard::End(left),
+            GuestMessage::Host(mut report) => {
                 host.done = true;
-                Heard::Host(Box::new(host_report(host.node, settings, refused, counters)))
+                report.node = host.node;
+                Heard::Host(report)
             }
         })
     }

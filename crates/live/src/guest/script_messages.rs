@@ -1,6 +1,6 @@
 //! What is said between the run and a kernel that scripts are played against.
 
-use super::words::Job;
+use super::messages::Job;
 use crate::settings::SettingTold;
 use serde::{Deserialize, Serialize};
 
