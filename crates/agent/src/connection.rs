@@ -142,8 +142,8 @@ impl Connection {
     pub(crate) fn sample(&self, lost: impl Fn(&Figures) -> Span) -> Option<Sample> {
         let since = self.figures.since(self.base);
         let active = since.active.as_secs_f64();
-        (since.segments >= ENOUGH_SEGMENTS && active > 0.0 && since.octets > 0).then(|| Sample {
-            rate: since.octets as f64 * 8.0 / active,
+        (since.segments >= ENOUGH_SEGMENTS && active > 0.0 && since.bytes > 0).then(|| Sample {
+            rate: since.bytes as f64 * 8.0 / active,
             stalled_share: (lost(&since).as_secs_f64() / active).min(1.0),
         })
     }

@@ -102,7 +102,7 @@ fn container(path: &str) -> String {
     let identifier = |part: &str| {
         let part = part.strip_suffix(".scope").unwrap_or(part);
         let last = part.rsplit(['-', ':']).next().unwrap_or(part);
-        let is_one = last.len() == 64 && last.bytes().all(|octet| octet.is_ascii_hexdigit());
+        let is_one = last.len() == 64 && last.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_one.then(|| last[..12].to_owned())
     };
     path.rsplit('/').find_map(identifier).unwrap_or_else(|| unit(path))

@@ -81,7 +81,7 @@ pub struct Figures {
     /// Time in exchanges: gaps between packets of less than 300 ms.
     pub active: Span,
     /// Bytes that came and that were acknowledged.
-    pub octets: u64,
+    pub bytes: u64,
     /// Time that small writes were held by Nagle's algorithm, waits of 10 ms and more.
     pub nagle: Span,
     /// How often.
@@ -100,7 +100,7 @@ impl Figures {
     pub fn since(self, before: Figures) -> Figures {
         Figures {
             active: self.active.saturating_sub(before.active),
-            octets: self.octets.saturating_sub(before.octets),
+            bytes: self.bytes.saturating_sub(before.bytes),
             nagle: self.nagle.saturating_sub(before.nagle),
             nagle_stalls: self.nagle_stalls.wrapping_sub(before.nagle_stalls),
             delack: self.delack.saturating_sub(before.delack),
@@ -117,7 +117,7 @@ impl Figures {
         };
         Figures {
             active: span(self.active, other.active),
-            octets: self.octets.saturating_add(other.octets),
+            bytes: self.bytes.saturating_add(other.bytes),
             nagle: span(self.nagle, other.nagle),
             nagle_stalls: self.nagle_stalls.saturating_add(other.nagle_stalls),
             delack: span(self.delack, other.delack),
@@ -195,7 +195,7 @@ impl Report {
         let micros = |value: u32| Span::from_micros(u64::from(value));
         let figures = Figures {
             active: Span::from_micros(raw.active_us),
-            octets: raw.bytes_received.saturating_add(raw.bytes_acked),
+            bytes: raw.bytes_received.saturating_add(raw.bytes_acked),
             nagle: micros(raw.nagle_us),
             nagle_stalls: raw.nagle_stalls,
             delack: micros(raw.delack_us),
@@ -251,15 +251,15 @@ impl Report {
 
 fn ends(raw: &RawReport) -> Option<(SocketAddr, SocketAddr)> {
     let address = |words: [u32; 4]| {
-        let mut octets = [0; 16];
-        for (to, word) in octets.chunks_exact_mut(4).zip(words) {
+        let mut bytes = [0; 16];
+        for (to, word) in bytes.chunks_exact_mut(4).zip(words) {
             to.copy_from_slice(&word.to_ne_bytes());
         }
         match raw.family as libc::c_int {
             libc::AF_INET => {
-                Some(IpAddr::V4(Ipv4Addr::new(octets[0], octets[1], octets[2], octets[3])))
+                Some(IpAddr::V4(Ipv4Addr::new(bytes[0], bytes[1], bytes[2], bytes[3])))
             }
-            libc::AF_INET6 => Some(Ipv6Addr::from(octets).to_canonical()),
+            libc::AF_INET6 => Some(Ipv6Addr::from(bytes).to_canonical()),
             _ => None,
         }
     };
@@ -278,12 +278,12 @@ mod tests {
             active: year,
             nagle: year,
             delack: year,
-            octets: 1 << 60,
+            bytes: 1 << 60,
             ..Figures::default()
         };
         let all = (0..1_000).fold(Figures::default(), |all, _| all.plus(one));
         let most = Span::from_nanos(u64::MAX);
-        assert_eq!((all.active, all.nagle, all.delack, all.octets), (most, most, most, u64::MAX));
+        assert_eq!((all.active, all.nagle, all.delack, all.bytes), (most, most, most, u64::MAX));
     }
 
     #[test]
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!((report.kind, report.cookie), (Kind::Closed, 7));
         let ends = ["192.0.2.1:50000", "198.51.100.9:443"].map(|end| end.parse().expect("one"));
         assert_eq!(report.ends, Some((ends[0], ends[1])));
-        assert_eq!((report.figures.octets, report.figures.active), (11, Span::from_micros(9)));
+        assert_eq!((report.figures.bytes, report.figures.active), (11, Span::from_micros(9)));
         assert_eq!(report.arrivals().len(), ARRIVALS, "no more than there can be");
         assert_eq!(Report::of(&RawReport::default()), None);
     }

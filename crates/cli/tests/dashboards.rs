@@ -2,7 +2,7 @@
 //! gateway's metrics.
 
 use ackord_agent::watch::{ApplicationStatus, LeverStatus, Standing, Status, metrics};
-use ackord_daemon::status::{Compared, Estimate};
+use ackord_daemon::status::{Compared, Estimate, Process};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,8 @@ fn full() -> Status {
         levers: vec![lever],
         ..ApplicationStatus::default()
     };
-    Status { version: "1.2.3".to_owned(), applications: vec![application], ..Status::default() }
+    let process = Process { version: "1.2.3".to_owned(), ..Process::default() };
+    Status { process, applications: vec![application], ..Status::default() }
 }
 
 /// The labels of each metric that a page of metrics has.

@@ -1,7 +1,7 @@
 //! `ackord gateway status`, `stop` and `capture` asked of a gateway that does nothing, and of none.
 
 use crate::common::{ackord, json, output, printed, text, within_a_minute};
-use ackord_gateway::watch::{ControlSocket, Finding, Severity, Shared, Status, listen};
+use ackord_gateway::watch::{ControlSocket, Finding, FlowCounts, Severity, Shared, Status, listen};
 use std::sync::Arc;
 
 struct Running {
@@ -32,7 +32,8 @@ fn a_status_has_every_figure_by_its_name() {
         what: "something is amiss".to_owned(),
         advice: "Do something.".to_owned(),
     }];
-    running.shared.publish(Status { flows: 7, treated: 5, held: 1, health, ..Status::default() });
+    let flows = FlowCounts { known: 7, treated: 5, held: 1, ..FlowCounts::default() };
+    running.shared.publish(Status { flows, health, ..Status::default() });
     let told = json(&["gateway", "status", "--json", "--state", running.state()]);
     for name in [
         "flows",

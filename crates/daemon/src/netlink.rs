@@ -41,9 +41,9 @@ impl Netlink {
         header.sequence_number = self.sequence;
         let mut message = NetlinkMessage::new(header, NetlinkPayload::InnerMessage(question));
         message.finalize();
-        let mut octets = vec![0; message.buffer_len()];
-        message.serialize(&mut octets);
-        self.socket.send(&octets, 0)?;
+        let mut bytes = vec![0; message.buffer_len()];
+        message.serialize(&mut bytes);
+        self.socket.send(&bytes, 0)?;
         loop {
             let (answers, _) = self.socket.recv_from_full()?;
             let mut rest = &answers[..];

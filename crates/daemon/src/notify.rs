@@ -102,9 +102,9 @@ mod tests {
         let path = path.to_str().expect("text");
         run_told(&[("NOTIFY_SOCKET", path), ("WATCHDOG_USEC", "2000000")]);
         let mut told = Vec::new();
-        let mut octets = [0; 256];
-        while let Ok(len) = socket.recv(&mut octets) {
-            let text = String::from_utf8_lossy(&octets[..len]).into_owned();
+        let mut bytes = [0; 256];
+        while let Ok(len) = socket.recv(&mut bytes) {
+            let text = String::from_utf8_lossy(&bytes[..len]).into_owned();
             told.push(text.lines().next().unwrap_or_default().to_owned());
         }
         // Half of two seconds is one: at 0, 1 and 2.6 s.

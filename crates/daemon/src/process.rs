@@ -27,7 +27,7 @@ pub fn unix_s() -> f64 {
 }
 
 /// Memory in use, bytes (proc_pid_statm(5)); 0 where the system does not say.
-pub fn resident_octets() -> u64 {
+pub fn resident_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = text.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0_u64);
     let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn a_process_knows_its_memory_and_both_clocks_go_on() {
         // More than the code of this test, less than any machine that runs it.
-        assert!((100_000..1 << 40).contains(&resident_octets()), "{}", resident_octets());
+        assert!((100_000..1 << 40).contains(&resident_bytes()), "{}", resident_bytes());
         let (steady, wall) = (monotonic_nanos(), unix_s());
         assert!(monotonic_nanos() >= steady);
         // It was past 2020 when this was written.

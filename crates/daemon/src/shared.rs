@@ -1,23 +1,14 @@
 //! Between a daemon's loop, which waits for nobody, and the threads that answer.
 
 use crate::monotonic_nanos;
+use crate::status::Process;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A daemon described: plain data with units in the names, filled in once a second.
 pub trait Published: Clone + Default {
-    /// The same with the age of the heartbeat at the moment of the answer.
-    #[must_use]
-    fn with_heartbeat(self, heartbeat: Heartbeat) -> Self;
-}
-
-/// How long ago the loop came round.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Heartbeat {
-    /// The last time, ms.
-    pub age_ms: f64,
-    /// The longest that it took since the start, ms.
-    pub worst_ms: f64,
+    /// Its process, whose heartbeat is of the moment of the answer.
+    fn process(&mut self) -> &mut Process;
 }
 
 /// What a daemon shows, and whether it was asked to end.
@@ -59,13 +50,6 @@ impl<S> Shared<S> {
         drop(before);
     }
 
-    /// How long ago the loop came round, at this moment.
-    pub fn heartbeat(&self) -> Heartbeat {
-        let age = monotonic_nanos().saturating_sub(self.beat.load(Ordering::Relaxed));
-        let worst = self.worst.load(Ordering::Relaxed).max(age);
-        Heartbeat { age_ms: age as f64 / 1e6, worst_ms: worst as f64 / 1e6 }
-    }
-
     /// Somebody wants it to end.
     pub fn ask_to_stop(&self) {
         self.stop.store(true, Ordering::Release);
@@ -80,8 +64,13 @@ impl<S> Shared<S> {
 impl<S: Published> Shared<S> {
     /// How it stood when it was last published, with the age of the heartbeat at this moment.
     pub fn status(&self) -> S {
-        let published = Arc::clone(&lock(&self.status));
-        S::clone(&published).with_heartbeat(self.heartbeat())
+        let mut status = S::clone(&Arc::clone(&lock(&self.status)));
+        let age = monotonic_nanos().saturating_sub(self.beat.load(Ordering::Relaxed));
+        let worst = self.worst.load(Ordering::Relaxed).max(age);
+        let process = status.process();
+        process.heartbeat_ms = age as f64 / 1e6;
+        process.heartbeat_worst_ms = worst as f64 / 1e6;
+        status
     }
 }
 
@@ -96,28 +85,27 @@ mod tests {
 
     #[derive(Clone, Debug, Default)]
     struct Status {
-        flows: u64,
-        heartbeat_ms: f64,
-        heartbeat_worst_ms: f64,
+        flows: u32,
+        process: Process,
     }
 
     impl Published for Status {
-        fn with_heartbeat(self, heartbeat: Heartbeat) -> Status {
-            let Heartbeat { age_ms, worst_ms } = heartbeat;
-            Status { heartbeat_ms: age_ms, heartbeat_worst_ms: worst_ms, ..self }
+        fn process(&mut self) -> &mut Process {
+            &mut self.process
         }
     }
 
     #[test]
     fn a_heartbeat_ages_until_the_loop_comes_round() {
         let shared = Shared::default();
-        shared.publish(Status { flows: 7, heartbeat_ms: 1e9, ..Status::default() });
+        let process = Process { heartbeat_ms: 1e9, ..Process::default() };
+        shared.publish(Status { flows: 7, process });
         let first = shared.status();
         assert_eq!(first.flows, 7);
-        let later = shared.status();
+        let (first, later) = (first.process, shared.status().process);
         assert!(later.heartbeat_ms >= first.heartbeat_ms && later.heartbeat_ms < 1e9);
         shared.beat();
-        let worst = shared.status().heartbeat_worst_ms;
+        let worst = shared.status().process.heartbeat_worst_ms;
         assert!(worst >= later.heartbeat_ms, "{worst} {later:?}");
     }
 

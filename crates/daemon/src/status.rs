@@ -1,10 +1,53 @@
-//! What a description of any daemon has: treated beside left alone, and whether a remedy is at work.
+//! What a description of any daemon has: its process, treated beside left alone, and whether a remedy is at work.
 //!
 //! Plain data. What the reader of another version does not know is ignored, and what the writer did not know is
 //! empty.
 
+use crate::process::{resident_bytes, unix_s};
 use ackord_measure::stats;
 use serde::{Deserialize, Serialize};
+
+/// What every daemon tells of its process.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Process {
+    /// Its version.
+    pub version: String,
+    /// Its process.
+    pub pid: u32,
+    /// When this was filled in, seconds since 1970.
+    pub at_unix_s: f64,
+    /// How long it has run, s.
+    pub uptime_s: f64,
+    /// The configuration it follows; empty where the command line said it all.
+    pub config: String,
+    /// How often the configuration was read anew and taken.
+    pub reloads: u64,
+    /// The age of its last heartbeat, ms: how long ago its loop last came round. Filled in as the question is
+    /// answered.
+    pub heartbeat_ms: f64,
+    /// The largest age that a heartbeat had since the start, ms.
+    pub heartbeat_worst_ms: f64,
+    /// Memory it occupies, bytes.
+    #[serde(rename = "resident_octets")]
+    pub resident_bytes: u64,
+}
+
+impl Process {
+    /// This process now, which has run for so long by a configuration that it has read anew so often.
+    pub fn now(uptime_s: f64, config: String, reloads: u64) -> Process {
+        Process {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            at_unix_s: unix_s(),
+            uptime_s,
+            config,
+            reloads,
+            resident_bytes: resident_bytes(),
+            ..Process::default()
+        }
+    }
+}
 
 /// Whether a remedy is at work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

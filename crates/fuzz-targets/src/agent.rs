@@ -40,8 +40,8 @@ const ROOM: usize = 6;
 pub fn reports(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let mut engine = Engine::new(config(*first));
-    for (number, octets) in (0_u64..).zip(rest.chunks(size_of::<RawReport>())) {
-        let Some(report) = RawReport::read(octets).map(plausible).and_then(|raw| Report::of(&raw))
+    for (number, bytes) in (0_u64..).zip(rest.chunks(size_of::<RawReport>())) {
+        let Some(report) = RawReport::read(bytes).map(plausible).and_then(|raw| Report::of(&raw))
         else {
             return;
         };

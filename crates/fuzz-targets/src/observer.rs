@@ -52,8 +52,8 @@ impl Trial {
         let config = EngineConfig {
             limits: Limits {
                 connections: CONNECTIONS,
-                octets_each: Bytes(KEPT / 2),
-                octets_in_all: Bytes(KEPT),
+                bytes_each: Bytes(KEPT / 2),
+                bytes_in_all: Bytes(KEPT),
                 idle_for: Span::from_secs(5),
                 injected_per_mille: 1_000,
                 injected_rate: Rate::from_mbits_per_sec(10),
@@ -91,7 +91,7 @@ impl Trial {
                 ..Options::default()
             },
         };
-        let data: Vec<u8> = (0..segment.payload_len).map(|at| octet(segment.seq + at)).collect();
+        let data: Vec<u8> = (0..segment.payload_len).map(|at| byte(segment.seq + at)).collect();
         let mut packet = Vec::new();
         encode(endpoints, IpFields::default(), &segment, Payload::Bytes(&data), &mut packet)
             .expect("it fits");
@@ -155,7 +155,7 @@ impl Trial {
             let port = if to_mobile { read.endpoints.dst } else { read.endpoints.src }.port();
             assert!(to_mobile || payload.is_empty(), "no data is made up for a fixed host");
             for (at, is) in (0_u32..).zip(payload) {
-                assert_eq!(*is, octet(read.segment.seq + at), "bytes are those that were sent");
+                assert_eq!(*is, byte(read.segment.seq + at), "bytes are those that were sent");
             }
             *self.injected.entry(port).or_default() += injection.frame.len() as u64;
         }
@@ -170,7 +170,7 @@ impl Trial {
 }
 
 /// The byte of a stream with this number.
-fn octet(seq: Seq) -> u8 {
+fn byte(seq: Seq) -> u8 {
     (seq.0.wrapping_mul(2_654_435_761) >> 24) as u8
 }
 

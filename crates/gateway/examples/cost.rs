@@ -26,8 +26,8 @@ fn main() {
     assert!(remedy.is_some(), "a box that is listed");
     let limits = Limits {
         connections: connections as usize,
-        octets_each: Bytes(1 << 20),
-        octets_in_all: Bytes(128 << 20),
+        bytes_each: Bytes(1 << 20),
+        bytes_in_all: Bytes(128 << 20),
         idle_for: Span::from_secs(600),
         injected_per_mille: 1_000,
         injected_rate: Rate::from_mbits_per_sec(1_000),

@@ -9,25 +9,25 @@ use ackord_units::Bytes;
 /// better off with a gateway on the way than without. That of all connections is earned by time alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    octets: u64,
+    bytes: u64,
     burst: u64,
 }
 
 impl Budget {
     /// Nothing earned yet; at most `burst` is saved.
     pub fn new(burst: Bytes) -> Budget {
-        Budget { octets: 0, burst: burst.get() }
+        Budget { bytes: 0, burst: burst.get() }
     }
 
     /// So much passed.
-    pub fn earn(&mut self, octets: u64) {
-        self.octets = self.octets.saturating_add(octets).min(self.burst);
+    pub fn earn(&mut self, bytes: u64) {
+        self.bytes = self.bytes.saturating_add(bytes).min(self.burst);
     }
 
     /// Whether so much may be injected; it is then spent.
-    pub fn spend(&mut self, octets: u64) -> bool {
-        let left = self.octets.checked_sub(octets);
-        self.octets = left.unwrap_or(self.octets);
+    pub fn spend(&mut self, bytes: u64) -> bool {
+        let left = self.bytes.checked_sub(bytes);
+        self.bytes = left.unwrap_or(self.bytes);
         left.is_some()
     }
 }

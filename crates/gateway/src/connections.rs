@@ -42,9 +42,9 @@ impl Key {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// TCP payload towards the mobile host, bytes; an estimate of what passed while it was let pass.
-    pub octets_to_mobile: u64,
+    pub bytes_to_mobile: u64,
     /// TCP payload from it.
-    pub octets_from_mobile: u64,
+    pub bytes_from_mobile: u64,
     /// Segments injected towards the mobile host.
     pub injected_to_mobile: u64,
     /// And towards the fixed one.
@@ -131,9 +131,9 @@ pub struct Limits {
     /// Connections.
     pub connections: usize,
     /// Bytes of one that are kept, headers included, and that it may save up for injections.
-    pub octets_each: Bytes,
+    pub bytes_each: Bytes,
     /// Bytes of all that are kept.
-    pub octets_in_all: Bytes,
+    pub bytes_in_all: Bytes,
     /// A connection is forgotten this long after its last packet.
     pub idle_for: Span,
     /// Of a thousand bytes of data that pass towards a mobile host, so many may be injected.
@@ -190,7 +190,7 @@ impl Connections {
                 to_wan: None,
                 to_lan: None,
                 store: Store::default(),
-                budget: Budget::new(self.limits.octets_each),
+                budget: Budget::new(self.limits.bytes_each),
                 pace: Pace::new(now),
                 counters: Counters::default(),
                 to_mobile: Progress::default(),
@@ -253,7 +253,7 @@ impl Connections {
     /// Forgets a connection.
     pub fn remove(&mut self, key: Key) {
         let Some(gone) = self.known.remove(&key) else { return };
-        self.kept -= gone.store.octets().get();
+        self.kept -= gone.store.bytes().get();
         self.by_age.remove(&gone.age);
         self.by_flow.remove(&gone.flow);
         self.gone.push(gone);
@@ -280,27 +280,27 @@ impl Connections {
     pub fn keep(&mut self, flow: FlowId, seq: Seq, len: u32, packet: &[u8]) -> bool {
         let (kept, limits) = (self.kept, self.limits);
         let Some(connection) = self.of_flow(flow) else { return false };
-        let others = kept - connection.store.octets().get();
-        let room = Bytes(limits.octets_in_all.get().saturating_sub(others));
-        let is_kept = connection.store.keep(seq, len, packet, limits.octets_each.min(room));
-        self.kept = others + connection.store.octets().get();
+        let others = kept - connection.store.bytes().get();
+        let room = Bytes(limits.bytes_in_all.get().saturating_sub(others));
+        let is_kept = connection.store.keep(seq, len, packet, limits.bytes_each.min(room));
+        self.kept = others + connection.store.bytes().get();
         is_kept
     }
 
     /// Nothing of a connection is kept any more.
     pub fn drop_kept(&mut self, flow: FlowId) {
         let Some(connection) = self.of_flow(flow) else { return };
-        let octets = std::mem::take(&mut connection.store).octets().get();
-        self.kept -= octets;
+        let bytes = std::mem::take(&mut connection.store).bytes().get();
+        self.kept -= bytes;
     }
 
     /// The mobile host of a connection has everything below `ack`.
     pub fn acknowledge(&mut self, flow: FlowId, ack: Seq) {
         let kept = self.kept;
         let Some(connection) = self.of_flow(flow) else { return };
-        let others = kept - connection.store.octets().get();
+        let others = kept - connection.store.bytes().get();
         connection.store.forget_below(ack);
-        self.kept = others + connection.store.octets().get();
+        self.kept = others + connection.store.bytes().get();
     }
 
     /// Bytes of all connections that are kept.
@@ -342,7 +342,7 @@ impl Connection {
 
     /// Bytes of it that are kept.
     pub fn kept(&self) -> Bytes {
-        self.store.octets()
+        self.store.bytes()
     }
 
     /// Up to where its bytes from `seq` on are kept without a hole.

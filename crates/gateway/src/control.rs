@@ -15,11 +15,11 @@ pub fn is_control(key: Key, per_mille: u16) -> bool {
 }
 
 fn halves(end: SocketAddr) -> [u64; 2] {
-    let octets = match end {
+    let bytes = match end {
         SocketAddr::V4(end) => end.ip().to_ipv6_mapped().octets(),
         SocketAddr::V6(end) => end.ip().octets(),
     };
-    let whole = u128::from_be_bytes(octets);
+    let whole = u128::from_be_bytes(bytes);
     [(whole >> 64) as u64, whole as u64]
 }
 

@@ -182,7 +182,7 @@ impl Daemon {
         status.health.extend(self.unmeasured.clone());
         self.supervisor.status(&format!(
             "{} connections, {} treated, {} held; {} segments injected",
-            status.flows, status.treated, status.held, status.injected_segments,
+            status.flows.known, status.flows.treated, status.flows.held, status.injected_segments,
         ));
         self.shared.publish(status);
         ControlFlow::Break(())

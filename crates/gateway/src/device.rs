@@ -129,8 +129,8 @@ impl Tap {
         if kind == LinkKind::Ethernet {
             control.ask(libc::SIOCGIFHWADDR as libc::Ioctl, &mut request)?;
             // SAFETY: the answer is in this part of the union.
-            let octets = unsafe { request.ifr_ifru.ifru_hwaddr }.sa_data;
-            for (to, from) in address.iter_mut().zip(octets) {
+            let bytes = unsafe { request.ifr_ifru.ifru_hwaddr }.sa_data;
+            for (to, from) in address.iter_mut().zip(bytes) {
                 *to = from as u8;
             }
         }

@@ -73,15 +73,15 @@ pub struct EngineStats {
     /// Segments that those of TCP were, or became.
     pub segments: u64,
     /// TCP payload towards the mobile hosts, bytes; of connections that are let pass an estimate.
-    pub octets_to_mobile: u64,
+    pub bytes_to_mobile: u64,
     /// And from them.
-    pub octets_from_mobile: u64,
+    pub bytes_from_mobile: u64,
     /// Frames injected towards the mobile hosts.
     pub injected_to_mobile: u64,
     /// And towards the fixed ones.
     pub injected_to_fixed: u64,
     /// Their bytes, headers included.
-    pub injected_octets: u64,
+    pub injected_bytes: u64,
     /// What a box wanted to inject and could not, by [`Refusal`].
     pub refused: [u64; Refusal::ALL.len()],
     /// What a box wanted to remove or change, which went on as it was.

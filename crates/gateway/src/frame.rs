@@ -80,7 +80,7 @@ const LONGEST: usize = 14 + 2 * 4;
 /// What stands before the IP packets of a connection in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkHeader {
-    octets: [u8; LONGEST],
+    bytes: [u8; LONGEST],
     len: u8,
 }
 
@@ -90,9 +90,9 @@ impl LinkHeader {
     pub fn cut<'a>(sighting: &Sighting<'a>, kind: LinkKind) -> Option<(LinkHeader, &'a [u8])> {
         let frame = sighting.frame;
         if kind == LinkKind::Bare {
-            return Some((LinkHeader { octets: [0; LONGEST], len: 0 }, frame));
+            return Some((LinkHeader { bytes: [0; LONGEST], len: 0 }, frame));
         }
-        let mut header = LinkHeader { octets: [0; LONGEST], len: 0 };
+        let mut header = LinkHeader { bytes: [0; LONGEST], len: 0 };
         header.push(frame.get(..12)?)?;
         if let Some(VlanTag { protocol, control }) = sighting.vlan {
             header.push(&protocol.to_be_bytes())?;
@@ -109,14 +109,14 @@ impl LinkHeader {
 
     fn push(&mut self, more: &[u8]) -> Option<()> {
         let from = usize::from(self.len);
-        self.octets.get_mut(from..from + more.len())?.copy_from_slice(more);
+        self.bytes.get_mut(from..from + more.len())?.copy_from_slice(more);
         self.len += more.len() as u8;
         Some(())
     }
 
     /// Its bytes.
-    pub fn octets(&self) -> &[u8] {
-        &self.octets[..usize::from(self.len)]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
     }
 }
 
@@ -145,7 +145,7 @@ mod tests {
         let (header, ip) = LinkHeader::cut(&sighting(&frame, Some(vlan)), LinkKind::Ethernet)
             .expect("two tags fit");
         assert_eq!(ip, [0x45, 0x00]);
-        assert_eq!(header.octets()[12..], [0x88, 0xa8, 0, 9, 0x81, 0, 0, 7, 0x08, 0x00]);
+        assert_eq!(header.bytes()[12..], [0x88, 0xa8, 0, 9, 0x81, 0, 0, 7, 0x08, 0x00]);
     }
 
     #[test]
@@ -160,6 +160,6 @@ mod tests {
             assert_eq!(LinkHeader::cut(&sighting(&frame[..len], None), LinkKind::Ethernet), None);
         }
         let (header, ip) = LinkHeader::cut(&sighting(&[0x60], None), LinkKind::Bare).expect("bare");
-        assert_eq!((header.octets(), ip), (&[][..], &[0x60][..]));
+        assert_eq!((header.bytes(), ip), (&[][..], &[0x60][..]));
     }
 }

@@ -9,19 +9,19 @@ const WINDOW: Span = Span::from_millis(100);
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     began: Time,
-    octets: u64,
+    bytes: u64,
     is_fast: bool,
 }
 
 impl Pace {
     /// Of one that begins.
     pub fn new(now: Time) -> Pace {
-        Pace { began: now, octets: 0, is_fast: false }
+        Pace { began: now, bytes: 0, is_fast: false }
     }
 
     /// So much passed.
-    pub fn add(&mut self, octets: u64) {
-        self.octets = self.octets.saturating_add(octets);
+    pub fn add(&mut self, bytes: u64) {
+        self.bytes = self.bytes.saturating_add(bytes);
     }
 
     /// Looks at it where enough time has passed. Answers whether it has become fast just now, faster than
@@ -33,14 +33,14 @@ impl Pace {
         }
         let was_fast = self.is_fast;
         let most = limit.bytes_in(since).get();
-        self.is_fast = self.octets > if was_fast { most / 2 } else { most };
+        self.is_fast = self.bytes > if was_fast { most / 2 } else { most };
         self.begin(now);
         self.is_fast != was_fast
     }
 
     /// What passed before is not looked at.
     pub fn begin(&mut self, now: Time) {
-        (self.began, self.octets) = (now, 0);
+        (self.began, self.bytes) = (now, 0);
     }
 
     /// Whether it is.
@@ -60,13 +60,13 @@ mod tests {
         // So many bytes a millisecond, for a second each.
         let mut millis = 0;
         let mut turns = Vec::new();
-        for octets in [900, 1_100, 600, 400, 900, 0, 1_100] {
+        for bytes in [900, 1_100, 600, 400, 900, 0, 1_100] {
             for _ in 0..1_000 {
                 let now = Time::ZERO + Span::from_millis(millis);
                 if pace.look(now, limit) && pace.is_fast() {
                     turns.push(millis / 1_000);
                 }
-                pace.add(octets);
+                pace.add(bytes);
                 millis += 1;
             }
             turns.push(u64::from(pace.is_fast()) + 100);

@@ -36,7 +36,7 @@ pub struct Port {
     /// How much data that goes out is copied, and how much goes out.
     copied: Rate,
     pace: Pace,
-    octets_out: u64,
+    bytes_out: u64,
 }
 
 impl Port {
@@ -60,7 +60,7 @@ impl Port {
             losses: 0,
             copied: Rate::from_bits_per_sec(u64::MAX),
             pace: Pace::new(Time::ZERO),
-            octets_out: 0,
+            bytes_out: 0,
         })
     }
 
@@ -76,10 +76,10 @@ impl Port {
         self.exchange(now, attention.holding);
         let Some(rings) = &self.rings else { return };
         if self.interface != Interface::Wan {
-            let octets_out = rings.all().octets_out();
+            let bytes_out = rings.all().bytes_out();
             self.pace.look(now, self.copied);
-            self.pace.add(octets_out.saturating_sub(self.octets_out));
-            self.octets_out = octets_out;
+            self.pace.add(bytes_out.saturating_sub(self.bytes_out));
+            self.bytes_out = bytes_out;
         }
         let ask = self.ask(attention, rings.asked().wanted);
         if let Some(rings) = &mut self.rings {
@@ -95,7 +95,7 @@ impl Port {
             Ok(None) => {}
             Ok(Some(counted)) => {
                 self.count(counted);
-                self.octets_out = 0;
+                self.bytes_out = 0;
             }
             // It will be looked for as one that went.
             Err(_) => self.lose(),
@@ -185,7 +185,7 @@ impl Port {
             }
             (None, Some(index)) => {
                 self.rings = Rings::open(&self.name, self.interface, &self.marks).ok();
-                self.octets_out = 0;
+                self.bytes_out = 0;
                 self.index = index;
                 self.kind = self.rings.as_ref().map_or(self.kind, |rings| rings.all().kind());
                 self.rings.is_some()

@@ -17,7 +17,7 @@ pub struct Progress {
     /// Since when nothing new was acknowledged, while something is under way.
     waits_since: Option<Time>,
     /// Bytes acknowledged.
-    pub octets: u64,
+    pub bytes: u64,
     /// How long something was under way.
     pub active: Span,
     /// Of that, how long in stalls.
@@ -48,7 +48,7 @@ impl Progress {
         if !ack.after(*oldest) {
             return;
         }
-        self.octets += u64::from(ack.since(*oldest));
+        self.bytes += u64::from(ack.since(*oldest));
         *oldest = ack;
         let is_idle = ack == *youngest;
         if let Some(since) = self.waits_since.take() {
@@ -93,8 +93,8 @@ impl Progress {
     /// Bytes acknowledged a second while something was under way, in bit/s; nothing where too little was
     /// seen to tell.
     pub fn goodput_bps(&self) -> Option<f64> {
-        let enough = self.octets >= 64 << 10 && self.active >= Span::from_millis(100);
-        enough.then(|| self.octets as f64 * 8.0 / self.active.as_secs_f64())
+        let enough = self.bytes >= 64 << 10 && self.active >= Span::from_millis(100);
+        enough.then(|| self.bytes as f64 * 8.0 / self.active.as_secs_f64())
     }
 
     /// The share of that time in stalls.
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(progress.until(at(10_499)).stalls, 1);
         assert_eq!(progress.until(at(10_500)).stalled, Span::from_millis(1_200));
         progress.acknowledged(at(10_200), Seq(200_000));
-        assert_eq!((progress.octets, progress.active), (200_000, Span::from_millis(1_000)));
+        assert_eq!((progress.bytes, progress.active), (200_000, Span::from_millis(1_000)));
         assert_eq!((progress.stalls, progress.stalled), (1, Span::from_millis(700)));
         assert_eq!((progress.goodput_bps(), progress.stalled_share()), (Some(1_600_000.0), 0.7));
         let sample = Sample { rate: 1_600_000.0, stalled_share: 0.7 };
@@ -147,9 +147,9 @@ mod tests {
         progress.sent(at(0), Seq(0), Seq(100_000));
         progress.acknowledged(at(900), Seq(20_000));
         let mut anew = progress.anew(at(2_000));
-        assert_eq!((anew.octets, anew.until(at(2_100)).active), (0, Span::from_millis(100)));
+        assert_eq!((anew.bytes, anew.until(at(2_100)).active), (0, Span::from_millis(100)));
         anew.acknowledged(at(2_600), Seq(100_000));
-        assert_eq!((anew.octets, anew.stalled), (80_000, Span::from_millis(600)));
+        assert_eq!((anew.bytes, anew.stalled), (80_000, Span::from_millis(600)));
         assert_eq!(anew.anew(at(9_000)).until(at(9_900)).active, Span::ZERO, "idle");
     }
 
@@ -165,7 +165,7 @@ mod tests {
         progress.sent(at(9_000), Seq(5_100_000), Seq(5_200_000));
         progress.acknowledged(at(9_010), Seq(5_050_000));
         progress.acknowledged(at(9_020), Seq(5_200_000));
-        assert_eq!((progress.octets, progress.stalls), (160_000, 0));
+        assert_eq!((progress.bytes, progress.stalls), (160_000, 0));
         assert_eq!(progress.active, Span::from_millis(120));
     }
 
@@ -175,15 +175,12 @@ mod tests {
         progress.acknowledged(at(0), Seq(7));
         progress.sent(at(0), Seq(u32::MAX - 9), Seq(90));
         progress.acknowledged(at(1), Seq(u32::MAX - 9));
-        assert_eq!((progress.octets, progress.active), (0, Span::ZERO));
+        assert_eq!((progress.bytes, progress.active), (0, Span::ZERO));
         progress.acknowledged(at(3), Seq(0));
-        assert_eq!((progress.octets, progress.active), (10, Span::from_millis(3)));
+        assert_eq!((progress.bytes, progress.active), (10, Span::from_millis(3)));
         // Its last packets were not seen, or somebody lies: what was seen has arrived, and no more.
         progress.acknowledged(at(5), Seq(9_000));
-        assert_eq!(
-            (progress.octets, progress.until(at(9_000)).active),
-            (100, Span::from_millis(5))
-        );
+        assert_eq!((progress.bytes, progress.until(at(9_000)).active), (100, Span::from_millis(5)));
         assert_eq!(progress.goodput_bps(), None);
     }
 }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub struct Store {
     segments: VecDeque<Kept>,
-    octets: u64,
+    bytes: u64,
 }
 
 #[derive(Debug)]
@@ -26,10 +26,10 @@ impl Store {
         let place = self.segments.partition_point(|kept| kept.seq.before(seq));
         let known = self.segments.get(place).is_some_and(|kept| kept.seq == seq);
         let before = if known { self.segments[place].packet.len() as u64 } else { 0 };
-        if self.octets - before + packet.len() as u64 > limit.get() {
+        if self.bytes - before + packet.len() as u64 > limit.get() {
             return false;
         }
-        self.octets = self.octets - before + packet.len() as u64;
+        self.bytes = self.bytes - before + packet.len() as u64;
         let kept = Kept { seq, len, packet: packet.into() };
         match known {
             true => self.segments[place] = kept,
@@ -63,14 +63,14 @@ impl Store {
         while let Some(first) = self.segments.front()
             && !(first.seq + first.len).after(ack)
         {
-            self.octets -= first.packet.len() as u64;
+            self.bytes -= first.packet.len() as u64;
             self.segments.pop_front();
         }
     }
 
     /// Bytes that are kept.
-    pub fn octets(&self) -> Bytes {
-        Bytes(self.octets)
+    pub fn bytes(&self) -> Bytes {
+        Bytes(self.bytes)
     }
 }
 
@@ -93,9 +93,9 @@ mod tests {
         let mut store = filled(&[u32::MAX - 59, 60, 0]);
         assert_eq!(store.packet(Seq(0), 60), Some(&[0; 100][..]));
         store.forget_below(Seq(59));
-        assert_eq!((store.octets(), store.packet(Seq(u32::MAX - 59), 60)), (Bytes(200), None));
+        assert_eq!((store.bytes(), store.packet(Seq(u32::MAX - 59), 60)), (Bytes(200), None));
         store.forget_below(Seq(60));
-        assert_eq!(store.octets(), Bytes(100));
+        assert_eq!(store.bytes(), Bytes(100));
         assert_eq!((store.packet(Seq(60), 61), store.packet(Seq(61), 60)), (None, None));
         let store = filled(&[u32::MAX - 59, 0, 120]);
         let ends = [u32::MAX - 59, 0, 60, 120].map(|from| store.without_hole_from(Seq(from)).0);
@@ -105,8 +105,8 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_not_kept_and_what_comes_again_is_kept_once() {
         let mut store = filled(&[0, 60, 120, 180, 60]);
-        assert_eq!((store.octets(), store.packet(Seq(180), 60)), (Bytes(300), None));
+        assert_eq!((store.bytes(), store.packet(Seq(180), 60)), (Bytes(300), None));
         store.keep(Seq(60), 60, &[9; 150], LIMIT);
-        assert_eq!((store.octets(), store.packet(Seq(60), 60)), (Bytes(350), Some(&[9; 150][..])));
+        assert_eq!((store.bytes(), store.packet(Seq(60), 60)), (Bytes(350), Some(&[9; 150][..])));
     }
 }

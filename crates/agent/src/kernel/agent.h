@@ -39,7 +39,7 @@ struct facts {
 	__u64 application;
 	__u64 cgroup;
 	__u64 active_us;     /* time that belongs to an exchange: gaps below IDLE_US */
-	__u64 transfer_from; /* octets received before the transfer that goes on */
+	__u64 transfer_from; /* bytes received before the transfer that goes on */
 	__u32 opened_us;
 	__u32 event_us;      /* the last packet either way */
 	__u32 data_us;       /* the last data segment that came */

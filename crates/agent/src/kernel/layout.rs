@@ -127,9 +127,9 @@ const _: () = {
 
 /// The name of an application that is told apart by its command: FNV-1a of 64 bits, as `hash_of` in the programs.
 pub fn hash_of(command: &[u8]) -> u64 {
-    let name = command.iter().take_while(|octet| **octet != 0).take(16);
-    name.fold(0xcbf2_9ce4_8422_2325, |hash, octet| {
-        (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3)
+    let name = command.iter().take_while(|byte| **byte != 0).take(16);
+    name.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
@@ -142,15 +142,15 @@ macro_rules! plain {
         impl $name {
             /// From what a program wrote; nothing where it is shorter.
             #[allow(unsafe_code, reason = "integers without gaps: any bytes are one")]
-            pub fn read(octets: &[u8]) -> Option<$name> {
-                let octets = octets.get(..size_of::<$name>())?;
+            pub fn read(bytes: &[u8]) -> Option<$name> {
+                let bytes = bytes.get(..size_of::<$name>())?;
                 // SAFETY: as many bytes as it has, all values of which are sound; unaligned is fine.
-                Some(unsafe { octets.as_ptr().cast::<$name>().read_unaligned() })
+                Some(unsafe { bytes.as_ptr().cast::<$name>().read_unaligned() })
             }
 
             /// As a program reads it.
             #[allow(unsafe_code, reason = "integers without gaps: all of it is initialised")]
-            pub fn octets(&self) -> &[u8] {
+            pub fn bytes(&self) -> &[u8] {
                 // SAFETY: the bytes of a value that lives as long, none of which is padding.
                 unsafe {
                     std::slice::from_raw_parts((&raw const *self).cast::<u8>(), size_of::<$name>())

@@ -118,8 +118,8 @@ impl Programs {
         let heard: Rc<RefCell<Vec<RawReport>>> = Rc::default();
         let mut ring = RingBufferBuilder::new();
         let to = Rc::clone(&heard);
-        ring.add(&skeleton.maps.reports, move |octets: &[u8]| {
-            to.borrow_mut().extend(RawReport::read(octets));
+        ring.add(&skeleton.maps.reports, move |bytes: &[u8]| {
+            to.borrow_mut().extend(RawReport::read(bytes));
             0
         })
         .map_err(KernelError::Map)?;
@@ -193,7 +193,7 @@ impl Programs {
         self.skeleton
             .maps
             .classes
-            .update(&u32::from(class).to_ne_bytes(), what.octets(), MapFlags::ANY)
+            .update(&u32::from(class).to_ne_bytes(), what.bytes(), MapFlags::ANY)
             .map_err(KernelError::Map)
     }
 
@@ -217,7 +217,7 @@ impl Programs {
         self.skeleton
             .maps
             .orders
-            .update(&cookie.to_ne_bytes(), order.octets(), MapFlags::ANY)
+            .update(&cookie.to_ne_bytes(), order.bytes(), MapFlags::ANY)
             .map_err(KernelError::Map)
     }
 

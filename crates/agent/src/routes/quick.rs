@@ -46,10 +46,10 @@ impl QuickRoutes {
     /// Where the kernel refuses.
     pub fn follow(&self) -> io::Result<bool> {
         let mut has_changed = false;
-        let mut octets = Vec::with_capacity(1 << 14);
+        let mut bytes = Vec::with_capacity(1 << 14);
         loop {
-            octets.clear();
-            match self.news.recv(&mut octets, 0) {
+            bytes.clear();
+            match self.news.recv(&mut bytes, 0) {
                 Ok(_) => has_changed = true,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 // So much has changed that there was no room to tell.

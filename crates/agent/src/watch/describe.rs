@@ -8,7 +8,7 @@ use crate::connection::Connection;
 use crate::engine::Engine;
 use crate::lever::{self, Lever, Why};
 use crate::report::Arm;
-use ackord_daemon::status::Compared;
+use ackord_daemon::status::{Compared, Process};
 use ackord_daemon::{Finding, Severity};
 use std::collections::BTreeSet;
 
@@ -34,7 +34,6 @@ const ENOUGH_ACTIVE_S: f64 = 10.0;
 
 /// An engine as it stands.
 pub(crate) fn describe(engine: &Engine, circumstances: Circumstances) -> Status {
-    let at_unix_s = ackord_daemon::unix_s();
     let mut applications: Vec<ApplicationStatus> =
         engine.applications().iter().map(application).collect();
     applications.sort_by(|one, other| {
@@ -49,13 +48,11 @@ pub(crate) fn describe(engine: &Engine, circumstances: Circumstances) -> Status 
     let nothing_to_gain =
         enough && circumstances.hosts.is_empty() && !engine.applications().iter().any(useful);
     let mut status = Status {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        pid: std::process::id(),
-        at_unix_s,
-        uptime_s: at_unix_s - circumstances.began_unix_s,
-        config: circumstances.config,
-        reloads: circumstances.reloads,
-        resident_octets: ackord_daemon::resident_octets(),
+        process: Process::now(
+            ackord_daemon::unix_s() - circumstances.began_unix_s,
+            circumstances.config,
+            circumstances.reloads,
+        ),
         cgroups: circumstances.cgroups,
         by: circumstances.by,
         acts: engine.config().acts,
@@ -126,7 +123,7 @@ fn application(one: &Application) -> ApplicationStatus {
         connections_in_all,
         treated,
         control,
-        octets: total.octets,
+        bytes: total.bytes,
         active_s: total.active.as_secs_f64(),
         nagle_s: total.nagle.as_secs_f64(),
         nagle_stalls: u64::from(total.nagle_stalls),
@@ -134,7 +131,7 @@ fn application(one: &Application) -> ApplicationStatus {
         delayed_ack_stalls: u64::from(total.delack_stalls),
         history: one.advice().map(|advice| HistoryStatus {
             verdict: advice.verdict.name().to_owned(),
-            most_sent_octets: advice.most_sent.map(|size| size.get()),
+            most_sent_bytes: advice.most_sent.map(|size| size.get()),
             quick_ack_segments: advice.quick_ack_segments,
             reason: advice.reason.clone(),
         }),

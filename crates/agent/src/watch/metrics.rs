@@ -3,7 +3,7 @@
 //! Not there: a metric per connection (labels of unbounded number).
 
 use super::{ApplicationStatus, Standing, Status};
-use ackord_daemon::metrics::{Compare, Metric, Page, Process, Unit, page};
+use ackord_daemon::metrics::{Compare, Metric, Page, Unit, page};
 use std::fmt;
 
 /// Before every name.
@@ -20,14 +20,7 @@ pub fn metrics(status: Status) -> String {
 }
 
 fn process(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {
-    page.process(Process {
-        version: &status.version,
-        uptime_s: status.uptime_s,
-        resident_octets: status.resident_octets,
-        heartbeat_ms: status.heartbeat_ms,
-        heartbeat_worst_ms: status.heartbeat_worst_ms,
-    })?;
-    page.counter(Metric("reloads", "Configurations read anew and taken", None), status.reloads)?;
+    page.process(&status.process)?;
     let acts = "Whether it pulls levers (1) or only observes (0)";
     page.gauge(Metric("acts", acts, None), f64::from(u8::from(status.acts)))?;
     let lost = "Reports of its programs that were lost";

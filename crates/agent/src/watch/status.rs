@@ -3,8 +3,8 @@
 //! Plain data, filled once a second. Units stand in the names; counters count since the start; what the reader of
 //! another version does not know is ignored, and what the writer did not know is empty.
 
-use ackord_daemon::status::Compared;
-use ackord_daemon::{Finding, Heartbeat, Published};
+use ackord_daemon::status::{Compared, Process};
+use ackord_daemon::{Finding, Published};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
@@ -12,25 +12,9 @@ use std::net::IpAddr;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Status {
-    /// Its version.
-    pub version: String,
     /// Its process.
-    pub pid: u32,
-    /// When this was filled in, seconds since 1970.
-    pub at_unix_s: f64,
-    /// How long it has run, s.
-    pub uptime_s: f64,
-    /// The configuration it follows; empty where the command line said it all.
-    pub config: String,
-    /// How often the configuration was read anew and taken.
-    pub reloads: u64,
-    /// The age of its last heartbeat, ms.
-    pub heartbeat_ms: f64,
-    /// The largest age that a heartbeat had since the start, ms.
-    pub heartbeat_worst_ms: f64,
-    /// Memory it occupies, bytes.
-    pub resident_octets: u64,
-
+    #[serde(flatten)]
+    pub process: Process,
     /// Control groups whose connections it follows.
     pub cgroups: Vec<String>,
     /// What tells applications apart.
@@ -82,7 +66,8 @@ pub struct ApplicationStatus {
     /// And left alone.
     pub control: u64,
     /// Bytes that came and that were acknowledged.
-    pub octets: u64,
+    #[serde(rename = "octets")]
+    pub bytes: u64,
     /// Time in exchanges (gaps between packets below 300 ms), s.
     pub active_s: f64,
     /// Time that small writes were held by Nagle's algorithm for 10 ms and longer, s.
@@ -113,7 +98,8 @@ pub struct HistoryStatus {
     /// `short`, `bulk` or `unknown`.
     pub verdict: String,
     /// The most frequent size, bytes.
-    pub most_sent_octets: Option<u64>,
+    #[serde(rename = "most_sent_octets")]
+    pub most_sent_bytes: Option<u64>,
     /// Data segments that are to be acknowledged at once.
     pub quick_ack_segments: Option<u64>,
     /// Why.
@@ -174,7 +160,7 @@ pub struct HostStatus {
 }
 
 impl Published for Status {
-    fn with_heartbeat(self, heartbeat: Heartbeat) -> Status {
-        Status { heartbeat_ms: heartbeat.age_ms, heartbeat_worst_ms: heartbeat.worst_ms, ..self }
+    fn process(&mut self) -> &mut Process {
+        &mut self.process
     }
 }

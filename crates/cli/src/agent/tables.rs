@@ -1,12 +1,14 @@
 //! A status of an agent as tables.
 
-use ackord_agent::watch::{ApplicationStatus, ExplainAnswer, Standing, Status};
-use ackord_daemon::status::{Compared, Estimate};
-use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use crate::standing::{self, estimate, section};
+use ackord_agent::watch::{ApplicationStatus, ExplainAnswer, LeverStatus, Standing, Status};
+use ackord_daemon::status::Compared;
+use ackord_report::document::{Block, Document, Section};
+use ackord_report::table;
 
 /// How it stands.
 pub(super) fn document(status: &Status) -> Document {
-    let mut sections = vec![health(status)];
+    let mut sections = vec![standing::health(&status.health)];
     sections.extend(losses(&status.applications));
     sections.extend(levers(&status.applications));
     sections.extend(hosts(status));
@@ -18,138 +20,73 @@ pub(super) fn document(status: &Status) -> Document {
 }
 
 fn facts(status: &Status) -> Vec<(String, String)> {
-    let mut facts = vec![
-        ("version".to_owned(), status.version.clone()),
-        ("process".to_owned(), status.pid.to_string()),
-        ("up".to_owned(), format!("{:.0} s", status.uptime_s)),
-        ("heartbeat".to_owned(), format!("{:.0} ms ago", status.heartbeat_ms)),
-        ("memory".to_owned(), format!("{:.1} MiB", status.resident_octets as f64 / 1_048_576.0)),
+    let mut facts = standing::facts(&status.process, format!("{:.0} s", status.process.uptime_s));
+    let connections = format!(
+        "{} of {} so far, {} treated, {} left alone",
+        status.connections, status.connections_in_all, status.treated, status.control
+    );
+    facts.extend([
         ("control groups".to_owned(), status.cgroups.join(", ")),
         ("applications by".to_owned(), status.by.clone()),
-        (
-            "connections".to_owned(),
-            format!(
-                "{} of {} so far, {} treated, {} left alone",
-                status.connections, status.connections_in_all, status.treated, status.control
-            ),
-        ),
-    ];
-    if !status.config.is_empty() {
-        facts.insert(2, ("configuration".to_owned(), status.config.clone()));
-    }
+        ("connections".to_owned(), connections),
+    ]);
     facts
-}
-
-fn health(status: &Status) -> Section {
-    let told = |finding: &ackord_daemon::Finding| match finding.advice.as_str() {
-        "" => format!("{}: {}", finding.severity.name(), finding.what),
-        advice => format!("{}: {}. {advice}", finding.severity.name(), finding.what),
-    };
-    let notes: Vec<String> = status.health.iter().map(told).collect();
-    let block = match notes.is_empty() {
-        true => Block::Text("Nothing is amiss.".to_owned()),
-        false => Block::Notes(notes),
-    };
-    Section::new("Health").with(block)
-}
-
-fn numbers(columns: &[(&str, &str)]) -> Vec<Column> {
-    columns.iter().map(|(heading, unit)| Column::numbers(heading, unit)).collect()
 }
 
 /// What applications lose.
 fn losses(applications: &[ApplicationStatus]) -> Option<Section> {
-    let mut columns = vec![Column::words("application")];
-    columns.extend(numbers(&[
-        ("connections", ""),
-        ("in all", ""),
-        ("data", "MB"),
-        ("exchanges", "s"),
-        ("lost to Nagle", "s"),
-        ("waits", ""),
-        ("peers' to delayed ACKs", "s"),
-        ("waits", ""),
-    ]));
-    let row = |one: &ApplicationStatus| {
-        vec![
-            Cell::text(&one.name),
-            Cell::Count(one.connections),
-            Cell::Count(one.connections_in_all),
-            Cell::about(one.octets as f64 / 1e6),
-            Cell::about(one.active_s),
-            Cell::about(one.nagle_s),
-            Cell::Count(one.nagle_stalls),
-            Cell::about(one.delayed_ack_s),
-            Cell::Count(one.delayed_ack_stalls),
-        ]
-    };
-    let table = Table {
-        caption: "waits of 10 ms and longer; exchanges are gaps between packets below 300 ms"
-            .to_owned(),
-        columns,
-        rows: applications.iter().map(row).collect(),
-    };
-    (!table.rows.is_empty()).then(|| Section::new("Applications").with(Block::Table(table)))
+    let table = table!(applications, |one| [
+        words("application") => &one.name,
+        numbers("connections", "") => one.connections,
+        numbers("in all", "") => one.connections_in_all,
+        numbers("data", "MB") => one.bytes as f64 / 1e6,
+        numbers("exchanges", "s") => one.active_s,
+        numbers("lost to Nagle", "s") => one.nagle_s,
+        numbers("waits", "") => one.nagle_stalls,
+        numbers("peers' to delayed ACKs", "s") => one.delayed_ack_s,
+        numbers("waits", "") => one.delayed_ack_stalls,
+    ]);
+    let caption = "waits of 10 ms and longer; exchanges are gaps between packets below 300 ms";
+    section("Applications", table.captioned(caption))
 }
 
 /// Levers that are or were at work, and what they bring.
 fn levers(applications: &[ApplicationStatus]) -> Option<Section> {
-    let mut columns = vec![Column::words("application"), Column::words("lever")];
-    columns.push(Column::words("standing"));
-    columns.extend(numbers(&[
-        ("lost, treated", "%"),
-        ("left alone", "%"),
-        ("difference", "points"),
-        ("goodput, treated", "Mbit/s"),
-        ("left alone", "Mbit/s"),
-    ]));
-    let mut rows = Vec::new();
-    for one in applications {
-        for lever in &one.levers {
-            let standing = match &lever.standing {
-                Standing::Off | Standing::Watching => continue,
-                Standing::AtWork => "at work".to_owned(),
-                Standing::Withdrawn { why } => format!("withdrawn: {why}"),
-            };
-            let Compared { treated, control, difference } = lever.lost_percent;
-            rows.push(vec![
-                Cell::text(&one.name),
-                Cell::text(&lever.lever),
-                Cell::text(standing),
-                estimate(treated, 1.0),
-                estimate(control, 1.0),
-                difference.map_or(Cell::Missing, |one| estimate(one, 1.0)),
-                estimate(lever.goodput_bit_s.treated, 1e6),
-                estimate(lever.goodput_bit_s.control, 1e6),
-            ]);
-        }
-    }
-    let caption = "share of the time of exchanges that is lost, and bytes in it".to_owned();
-    let table = Table { caption, columns, rows };
-    (!table.rows.is_empty()).then(|| Section::new("Levers").with(Block::Table(table)))
+    let all = applications.iter().flat_map(|one| one.levers.iter().map(move |lever| (one, lever)));
+    let begun = all.filter_map(|(one, lever)| Some((one, lever, begun(lever)?)));
+    let table = table!(begun, |(one, lever, standing)| {
+        let Compared { treated, control, difference } = lever.lost_percent;
+        let goodput = lever.goodput_bit_s;
+        [
+            words("application") => &one.name,
+            words("lever") => &lever.lever,
+            words("standing") => standing,
+            numbers("lost, treated", "%") => estimate(treated, 1.0),
+            numbers("left alone", "%") => estimate(control, 1.0),
+            numbers("difference", "points") => difference.map(|one| estimate(one, 1.0)),
+            numbers("goodput, treated", "Mbit/s") => estimate(goodput.treated, 1e6),
+            numbers("left alone", "Mbit/s") => estimate(goodput.control, 1e6),
+        ]
+    });
+    let caption = "share of the time of exchanges that is lost, and bytes in it";
+    section("Levers", table.captioned(caption))
 }
 
-fn estimate(Estimate { samples, mean, ci95 }: Estimate, unit: f64) -> Cell {
-    match samples {
-        0 => Cell::Missing,
-        _ => Cell::Interval {
-            mean: mean / unit,
-            half_width: ci95.map(|half| half / unit),
-            decimals: 2,
-        },
+/// How a lever stands that is or was at work.
+fn begun(lever: &LeverStatus) -> Option<String> {
+    match &lever.standing {
+        Standing::Off | Standing::Watching => None,
+        Standing::AtWork => Some("at work".to_owned()),
+        Standing::Withdrawn { why } => Some(format!("withdrawn: {why}")),
     }
 }
 
 fn hosts(status: &Status) -> Option<Section> {
-    let mut columns = vec![Column::words("host")];
-    columns.push(Column::numbers("reordering", "segments"));
-    let row = |one: &ackord_agent::watch::HostStatus| {
-        vec![Cell::text(one.address.to_string()), Cell::Count(u64::from(one.reordering_segments))]
-    };
-    let rows: Vec<_> = status.hosts.iter().map(row).collect();
-    let table = Table { caption: String::new(), columns, rows };
-    (!table.rows.is_empty())
-        .then(|| Section::new("Routes where packets overtake each other").with(Block::Table(table)))
+    let table = table!(&status.hosts, |one| [
+        words("host") => one.address.to_string(),
+        numbers("reordering", "segments") => one.reordering_segments,
+    ]);
+    section("Routes where packets overtake each other", table)
 }
 
 /// What levers would gain. The shortest delayed acknowledgment that this kernel lets a lever ask for is left of each
@@ -157,34 +94,20 @@ fn hosts(status: &Status) -> Option<Section> {
 #[cfg_attr(not(feature = "agent"), allow(dead_code, reason = "only `advise` shows it"))]
 pub(super) fn advice(status: &Status) -> Document {
     let least = ackord_agent::probe::least_delack().as_secs_f64();
-    let mut columns = vec![Column::words("application")];
-    columns.extend(numbers(&[
-        ("connections", ""),
-        ("exchanges", "s"),
-        ("lost to Nagle", "s"),
-        ("nodelay gains", "s"),
-        ("peers' to delayed ACKs", "s"),
-        ("delayed-ack gains", "s"),
-        ("with [quick]", "s"),
-    ]));
-    let row = |one: &ApplicationStatus| {
+    let table = table!(&status.applications, |one| {
         let left = one.delayed_ack_stalls as f64 * least;
-        vec![
-            Cell::text(&one.name),
-            Cell::Count(one.connections_in_all),
-            Cell::about(one.active_s),
-            Cell::about(one.nagle_s),
-            Cell::about(one.nagle_s),
-            Cell::about(one.delayed_ack_s),
-            Cell::about((one.delayed_ack_s - left).max(0.0)),
-            Cell::about(one.delayed_ack_s),
+        [
+            words("application") => &one.name,
+            numbers("connections", "") => one.connections_in_all,
+            numbers("exchanges", "s") => one.active_s,
+            numbers("lost to Nagle", "s") => one.nagle_s,
+            numbers("nodelay gains", "s") => one.nagle_s,
+            numbers("peers' to delayed ACKs", "s") => one.delayed_ack_s,
+            numbers("delayed-ack gains", "s") => (one.delayed_ack_s - left).max(0.0),
+            numbers("with [quick]", "s") => one.delayed_ack_s,
         ]
-    };
-    let table = Table {
-        caption: "a gain is at most this, and that of the peers for the third".to_owned(),
-        columns,
-        rows: status.applications.iter().map(row).collect(),
-    };
+    })
+    .captioned("a gain is at most this, and that of the peers for the third");
     let verdict = match (status.connections_in_all, status.nothing_to_gain) {
         (0, _) => "No connection was seen.",
         (_, true) => "Nothing to gain here.",
@@ -194,7 +117,7 @@ pub(super) fn advice(status: &Status) -> Document {
     Document {
         title: "What an agent would gain here".to_owned(),
         purpose: String::new(),
-        facts: vec![("looked on".to_owned(), format!("{:.0} s", status.uptime_s))],
+        facts: vec![("looked on".to_owned(), format!("{:.0} s", status.process.uptime_s))],
         sections: vec![match table.rows.is_empty() {
             true => section,
             false => section.with(Block::Table(table)),

@@ -4,13 +4,13 @@ use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::JsonTarget;
 use crate::interrupt::Interrupt;
+use crate::standing::{self, estimate, section};
 use ackord_gateway::watch::{
-    self, ClassStatus, Compared, DelayStatus, Estimate, FlowStatus, QueueState, QueueStatus,
-    Standing, Status,
+    self, ClassStatus, Compared, DelayStatus, FlowStatus, QueueState, QueueStatus, Standing, Status,
 };
 use ackord_gateway::{Journal, SOCKET};
-use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
-use ackord_report::{data, to_terminal};
+use ackord_report::document::{Block, Cell, Document, Section, Table};
+use ackord_report::{data, table, to_terminal};
 use ackord_units::Span;
 use clap::Args;
 use std::path::PathBuf;
@@ -97,251 +97,149 @@ pub(crate) fn stop(arguments: &StopArguments, console: &Console) -> Result<(), F
 }
 
 fn document(status: &Status) -> Document {
-    let mut facts = vec![
-        ("version".to_owned(), status.version.clone()),
-        ("process".to_owned(), status.pid.to_string()),
-        ("up".to_owned(), whole_seconds(status.uptime_s)),
-        ("heartbeat".to_owned(), format!("{:.0} ms ago", status.heartbeat_ms)),
-        ("memory".to_owned(), format!("{:.1} MiB", status.resident_octets as f64 / 1_048_576.0)),
-    ];
-    if !status.config.is_empty() {
-        facts.insert(2, ("configuration".to_owned(), status.config.clone()));
-    }
+    let up = Span::from_secs(status.process.uptime_s as u64).to_string();
     let sections = [
-        health(status),
-        connections(status),
+        Some(standing::health(&status.health)),
+        Some(connections(status)),
         remedies(&status.classes),
         section("Queues", queues(&status.queues)),
-        interfaces(status),
+        Some(interfaces(status)),
         section("Connections with most data", flows(&status.top_flows)),
     ];
     Document {
         title: "Gateway".to_owned(),
         purpose: String::new(),
-        facts,
+        facts: standing::facts(&status.process, up),
         sections: sections.into_iter().flatten().collect(),
     }
 }
 
-/// A table under a heading; nothing where it has no rows.
-fn section(heading: &str, table: Table) -> Option<Section> {
-    (!table.rows.is_empty()).then(|| Section::new(heading).with(Block::Table(table)))
-}
-
-fn health(status: &Status) -> Option<Section> {
-    let notes: Vec<_> = status
-        .health
-        .iter()
-        .map(|finding| match finding.advice.as_str() {
-            "" => format!("{}: {}", finding.severity.name(), finding.what),
-            advice => format!("{}: {}. {advice}", finding.severity.name(), finding.what),
-        })
-        .collect();
-    let block = match notes.is_empty() {
-        true => Block::Text("Nothing is amiss.".to_owned()),
-        false => Block::Notes(notes),
-    };
-    Some(Section::new("Health").with(block))
-}
-
-fn connections(status: &Status) -> Option<Section> {
-    let columns = [
-        ("known", ""),
-        ("treated", ""),
-        ("left alone", ""),
-        ("held now", ""),
-        ("holds", ""),
-        ("of them false", ""),
-        ("injected", "segments"),
-        ("refused", "segments"),
-        ("dropped", "packets"),
-        ("kept", "MB"),
-        ("forgotten", ""),
-    ];
-    let counts = [
-        status.flows,
-        status.treated,
-        status.control,
-        status.held,
-        status.holds,
-        status.false_holds,
-        status.injected_segments,
-        status.refused_in_all(),
-        status.dropped_by_gateway,
-    ];
-    let mut row: Vec<Cell> = counts.map(Cell::Count).into();
-    row.push(Cell::about(status.cached_octets as f64 / 1e6));
-    row.push(Cell::Count(status.forgotten_connections));
-    let table = Table { caption: String::new(), columns: numbers(&columns), rows: vec![row] };
-    let mut section = Section::new("Connections").with(Block::Table(table));
-    if status.refused_in_all() > 0 {
-        let mut columns = vec![Column::words("why segments were refused")];
-        columns.push(Column::numbers("segments", ""));
-        let rows = status.refused_injections.iter().filter(|(_, count)| **count > 0);
-        let rows = rows.map(|(why, count)| vec![Cell::text(why), Cell::Count(*count)]).collect();
-        section = section.with(Block::Table(Table { caption: String::new(), columns, rows }));
+fn connections(status: &Status) -> Section {
+    let table = table!([&status.flows], |flows| [
+        numbers("known", "") => flows.known,
+        numbers("treated", "") => flows.treated,
+        numbers("left alone", "") => flows.control,
+        numbers("held now", "") => flows.held,
+        numbers("holds", "") => flows.holds,
+        numbers("of them false", "") => flows.false_holds,
+        numbers("injected", "segments") => status.injected_segments,
+        numbers("refused", "segments") => status.refused_in_all(),
+        numbers("dropped", "packets") => status.dropped_by_gateway,
+        numbers("kept", "MB") => status.cached_bytes as f64 / 1e6,
+        numbers("forgotten", "") => flows.forgotten,
+    ]);
+    let refused = status.refused_injections.iter().filter(|(_, count)| **count > 0);
+    let refused = table!(refused, |(why, count)| [
+        words("why segments were refused") => why,
+        numbers("segments", "") => *count,
+    ]);
+    let section = Section::new("Connections").with(Block::Table(table));
+    match refused.rows.is_empty() {
+        true => section,
+        false => section.with(Block::Table(refused)),
     }
-    Some(section)
-}
-
-fn numbers(columns: &[(&str, &str)]) -> Vec<Column> {
-    columns.iter().map(|(heading, unit)| Column::numbers(heading, unit)).collect()
 }
 
 /// Who is treated, and what that is worth; nothing without a rule.
 fn remedies(classes: &[ClassStatus]) -> Option<Section> {
-    let mut columns = vec![Column::words("rule"), Column::words("remedy")];
-    columns.extend(numbers(&[("treated", ""), ("left alone", ""), ("injected", "segments")]));
-    columns.push(Column::words("standing"));
-    let rows = classes.iter().map(|class| {
-        vec![
-            Cell::text(&class.name),
-            Cell::text(&class.remedy),
-            Cell::Count(class.treated),
-            Cell::Count(class.control),
-            Cell::Count(class.injected_segments),
-            Cell::text(match &class.standing {
-                Standing::AtWork => "at work".to_owned(),
-                Standing::StoodDown { why, .. } => format!("stood down: {why}"),
-            }),
+    let who = table!(classes, |class| {
+        let standing = match &class.standing {
+            Standing::AtWork => "at work".to_owned(),
+            Standing::StoodDown { why, .. } => format!("stood down: {why}"),
+        };
+        [
+            words("rule") => &class.name,
+            words("remedy") => &class.remedy,
+            numbers("treated", "") => class.treated,
+            numbers("left alone", "") => class.control,
+            numbers("injected", "segments") => class.injected_segments,
+            words("standing") => standing,
         ]
     });
-    let who = Table { caption: String::new(), columns, rows: rows.collect() };
-    let mut columns = vec![Column::words("rule")];
-    columns.extend(numbers(&[
-        ("goodput treated", "Mbit/s"),
-        ("left alone", "Mbit/s"),
-        ("gain", "Mbit/s"),
-        ("stalled treated", "%"),
-        ("left alone", "%"),
-    ]));
-    let rows = classes.iter().map(|class| {
+    let worth = table!(classes, |class| {
         let Compared { treated, control, difference } = class.goodput_bit_s;
         let stalled = class.stalled_percent;
-        vec![
-            Cell::text(&class.name),
-            estimate(treated, 1e6),
-            estimate(control, 1e6),
-            difference.map_or(Cell::Missing, |one| estimate(one, 1e6)),
-            estimate(stalled.treated, 1.0),
-            estimate(stalled.control, 1.0),
+        [
+            words("rule") => &class.name,
+            numbers("goodput treated", "Mbit/s") => estimate(treated, 1e6),
+            numbers("left alone", "Mbit/s") => estimate(control, 1e6),
+            numbers("gain", "Mbit/s") => difference.map(|one| estimate(one, 1e6)),
+            numbers("stalled treated", "%") => estimate(stalled.treated, 1.0),
+            numbers("left alone", "%") => estimate(stalled.control, 1.0),
         ]
-    });
-    let caption = "while something was unacknowledged; treated beside those left alone".to_owned();
-    let worth = Table { caption, columns, rows: rows.collect() };
-    let section = Section::new("Remedies").with(Block::Table(who)).with(Block::Table(worth));
-    (!classes.is_empty()).then_some(section)
-}
-
-fn estimate(Estimate { samples, mean, ci95 }: Estimate, unit: f64) -> Cell {
-    match samples {
-        0 => Cell::Missing,
-        _ => Cell::Interval {
-            mean: mean / unit,
-            half_width: ci95.map(|half| half / unit),
-            decimals: 2,
-        },
-    }
+    })
+    .captioned("while something was unacknowledged; treated beside those left alone");
+    Some(section("Remedies", who)?.with(Block::Table(worth)))
 }
 
 fn queues(queues: &[QueueStatus]) -> Table {
-    let mut columns = vec![Column::words("interface"), Column::words("queue")];
-    columns.extend(numbers(&[
-        ("rate", "Mbit/s"),
-        ("sent", "packets"),
-        ("waiting", "packets"),
-        ("dropped", "packets"),
-        ("marked", "packets"),
-        ("delay p50", "ms"),
-        ("p99", "ms"),
-    ]));
-    columns.push(Column::words("state"));
-    let row = |queue: &QueueStatus| {
-        vec![
-            Cell::text(&queue.interface),
-            Cell::text(&queue.discipline),
-            Cell::about(queue.rate_bit_s as f64 / 1e6),
-            Cell::Count(queue.packets),
-            Cell::Count(queue.queued_packets),
-            Cell::Count(queue.drops.values().sum()),
-            Cell::Count(queue.marked),
-            delay(&queue.delay, |delay| delay.p50_us / 1e3),
-            delay(&queue.delay, |delay| delay.p99_us / 1e3),
-            Cell::text(match &queue.state {
-                QueueState::Steering => "at work".to_owned(),
-                QueueState::Forwarding { why } => format!("the kernel forwards past it: {why}"),
-            }),
+    table!(queues, |queue| {
+        let state = match &queue.state {
+            QueueState::Steering => "at work".to_owned(),
+            QueueState::Forwarding { why } => format!("the kernel forwards past it: {why}"),
+        };
+        [
+            words("interface") => &queue.interface,
+            words("queue") => &queue.discipline,
+            numbers("rate", "Mbit/s") => queue.rate_bit_s as f64 / 1e6,
+            numbers("sent", "packets") => queue.packets,
+            numbers("waiting", "packets") => queue.queued_packets,
+            numbers("dropped", "packets") => queue.drops.values().sum::<u64>(),
+            numbers("marked", "packets") => queue.marked,
+            numbers("delay p50", "ms") => delay(&queue.delay, |delay| delay.p50_us / 1e3),
+            numbers("p99", "ms") => delay(&queue.delay, |delay| delay.p99_us / 1e3),
+            words("state") => state,
         ]
-    };
-    Table { caption: String::new(), columns, rows: queues.iter().map(row).collect() }
+    })
 }
 
-fn delay(delay: &DelayStatus, figure: impl Fn(&DelayStatus) -> f64) -> Cell {
-    Cell::about((delay.count > 0).then(|| figure(delay)))
+fn delay(delay: &DelayStatus, figure: impl Fn(&DelayStatus) -> f64) -> Option<f64> {
+    (delay.count > 0).then(|| figure(delay))
 }
 
-fn interfaces(status: &Status) -> Option<Section> {
-    let mut columns = vec![Column::words("interface"), Column::words("side")];
-    columns.extend(numbers(&[("observed", "packets"), ("lost", "packets")]));
-    let rows = status.rings.iter().map(|ring| {
-        let (seen, lost) = (Cell::Count(ring.packets - ring.lost.min(ring.packets)), ring.lost);
-        vec![Cell::text(&ring.interface), Cell::text(&ring.side), seen, Cell::Count(lost)]
-    });
-    let rings = Table { caption: String::new(), columns, rows: rows.collect() };
-    let mut columns = vec![Column::words("how late")];
-    columns.extend(numbers(&[("times", ""), ("p50", "us"), ("p99", "us"), ("longest", "us")]));
+fn interfaces(status: &Status) -> Section {
+    let rings = table!(&status.rings, |ring| [
+        words("interface") => &ring.interface,
+        words("side") => &ring.side,
+        numbers("observed", "packets") => ring.packets.saturating_sub(ring.lost),
+        numbers("lost", "packets") => ring.lost,
+    ]);
     let late = [
         ("an injection after its cause", &status.injection_lateness),
         ("the loop", &status.loop_lateness),
     ];
-    let rows = late.map(|(what, late)| {
-        vec![
-            Cell::text(what),
-            Cell::Count(late.count),
-            delay(late, |late| late.p50_us),
-            delay(late, |late| late.p99_us),
-            delay(late, |late| late.max_us),
-        ]
-    });
-    let late = Table { caption: String::new(), columns, rows: rows.into() };
-    Some(Section::new("Observing").with(Block::Table(rings)).with(Block::Table(late)))
+    let late = table!(late, |(what, late)| [
+        words("how late") => what,
+        numbers("times", "") => late.count,
+        numbers("p50", "us") => delay(late, |late| late.p50_us),
+        numbers("p99", "us") => delay(late, |late| late.p99_us),
+        numbers("longest", "us") => delay(late, |late| late.max_us),
+    ]);
+    Section::new("Observing").with(Block::Table(rings)).with(Block::Table(late))
 }
 
 fn flows(flows: &[FlowStatus]) -> Table {
-    let mut columns: Vec<_> =
-        ["mobile host", "fixed host", "rule", "group"].map(Column::words).into();
-    columns.extend(numbers(&[
-        ("down", "MB"),
-        ("up", "MB"),
-        ("injected", "segments"),
-        ("kept", "kB"),
-        ("quiet", "s"),
-    ]));
-    let row = |flow: &FlowStatus| {
+    table!(flows, |flow| {
         let held = if flow.held { ", held" } else { "" };
-        vec![
-            Cell::text(flow.mobile.to_string()),
-            Cell::text(flow.fixed.to_string()),
-            Cell::text(&flow.class),
-            Cell::text(format!("{}{held}", flow.group.name())),
-            Cell::about(flow.octets_to_mobile as f64 / 1e6),
-            Cell::about(flow.octets_from_mobile as f64 / 1e6),
-            Cell::Count(flow.injected_segments),
-            Cell::about(flow.cached_octets as f64 / 1e3),
-            Cell::number(flow.quiet_s, 1),
+        [
+            words("mobile host") => flow.mobile.to_string(),
+            words("fixed host") => flow.fixed.to_string(),
+            words("rule") => &flow.class,
+            words("group") => format!("{}{held}", flow.group.name()),
+            numbers("down", "MB") => flow.bytes_to_mobile as f64 / 1e6,
+            numbers("up", "MB") => flow.bytes_from_mobile as f64 / 1e6,
+            numbers("injected", "segments") => flow.injected_segments,
+            numbers("kept", "kB") => flow.cached_bytes as f64 / 1e3,
+            numbers("quiet", "s") => Cell::number(flow.quiet_s, 1),
         ]
-    };
-    Table { caption: String::new(), columns, rows: flows.iter().map(row).collect() }
-}
-
-fn whole_seconds(seconds: f64) -> String {
-    Span::from_secs(seconds as u64).to_string()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_gateway::watch::{Finding, Group, RingStatus, Severity};
+    use ackord_daemon::status::Process;
+    use ackord_gateway::watch::{Estimate, Finding, Group, RingStatus, Severity};
     use ackord_report::Screen;
 
     fn shown(status: &Status) -> String {
@@ -350,7 +248,8 @@ mod tests {
 
     #[test]
     fn a_gateway_that_has_just_begun_is_told_without_empty_tables() {
-        let text = shown(&Status { version: "1.2.3".to_owned(), ..Status::default() });
+        let process = Process { version: "1.2.3".to_owned(), ..Process::default() };
+        let text = shown(&Status { process, ..Status::default() });
         assert!(text.starts_with("Gateway\nversion 1.2.3 ·"), "{text}");
         assert!(text.contains("Nothing is amiss.") && text.contains("Observing"), "{text}");
         assert!(!text.contains("Remedies") && !text.contains("Queues"), "{text}");
@@ -391,11 +290,11 @@ mod tests {
                 fixed: "198.51.100.1:443".parse().expect("one"),
                 class: "phones".to_owned(),
                 group: Group::Treated,
-                octets_to_mobile: 1_500_000,
-                octets_from_mobile: 0,
+                bytes_to_mobile: 1_500_000,
+                bytes_from_mobile: 0,
                 injected_segments: 4,
                 refused_injections: 0,
-                cached_octets: 0,
+                cached_bytes: 0,
                 held: true,
                 quiet_s: 2.0,
             }],

@@ -1,7 +1,8 @@
 //! A daemon that does nothing, asked by its control socket.
 
 use super::*;
-use crate::{Heartbeat, Published, Shared};
+use crate::status::Process;
+use crate::{Published, Shared};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -19,12 +20,13 @@ static IDLER: Words = Words {
 #[serde(default)]
 struct Status {
     idle: u64,
-    heartbeat_ms: f64,
+    #[serde(flatten)]
+    process: Process,
 }
 
 impl Published for Status {
-    fn with_heartbeat(self, heartbeat: Heartbeat) -> Status {
-        Status { heartbeat_ms: heartbeat.age_ms, ..self }
+    fn process(&mut self) -> &mut Process {
+        &mut self.process
     }
 }
 
@@ -80,9 +82,9 @@ impl<A: Answers + Default> Asked<A> {
     }
 
     /// What is answered to bytes, whatever they are.
-    fn say(&self, octets: &[u8]) -> UnixStream {
+    fn say(&self, bytes: &[u8]) -> UnixStream {
         let mut stream = UnixStream::connect(self.path()).expect("it listens");
-        let _ = stream.write_all(octets);
+        let _ = stream.write_all(bytes);
         stream
     }
 }
@@ -90,9 +92,10 @@ impl<A: Answers + Default> Asked<A> {
 #[test]
 fn a_status_arrives_as_it_was_published_with_the_heartbeat_of_the_moment() {
     let asked = Asked::<Shared<Status>>::new();
-    asked.answers.publish(Status { idle: 3, heartbeat_ms: -1.0 });
+    let process = Process { heartbeat_ms: -1.0, ..Process::default() };
+    asked.answers.publish(Status { idle: 3, process });
     let answered: Status = status(&IDLER, &asked.path()).expect("it runs");
-    assert!(answered.idle == 3 && answered.heartbeat_ms > 0.0, "{answered:?}");
+    assert!(answered.idle == 3 && answered.process.heartbeat_ms > 0.0, "{answered:?}");
 }
 
 #[test]
@@ -177,7 +180,7 @@ fn a_daemon_may_answer_more_and_refuses_in_its_words() {
 }
 
 /// Answers one caller with these bytes.
-fn answering(octets: &'static [u8]) -> (tempfile::TempDir, PathBuf) {
+fn answering(bytes: &'static [u8]) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("idler.sock");
     let listener = UnixListener::bind(&path).expect("free");
@@ -185,7 +188,7 @@ fn answering(octets: &'static [u8]) -> (tempfile::TempDir, PathBuf) {
         let (mut stream, _) = listener.accept().expect("a caller");
         let mut request = String::new();
         BufReader::new(&stream).read_line(&mut request).expect("a line");
-        stream.write_all(octets).expect("a caller that listens");
+        stream.write_all(bytes).expect("a caller that listens");
     };
     thread::Builder::new().spawn(one).expect("a thread");
     (folder, path)
@@ -193,13 +196,13 @@ fn answering(octets: &'static [u8]) -> (tempfile::TempDir, PathBuf) {
 
 #[test]
 fn who_answers_something_else_is_not_taken_for_this_daemon() {
-    for (octets, why) in [
+    for (bytes, why) in [
         (&b""[..], "nothing"),
         (b"\"stopping\"\n", "it says that it stops"),
         (b"{\"status\":7}\n", "invalid type"),
         (b"HTTP/1.1 400 Bad Request\r\n", "expected value"),
     ] {
-        let (_folder, path) = answering(octets);
+        let (_folder, path) = answering(bytes);
         let told = status::<Status>(&IDLER, &path).expect_err("not it").to_string();
         let version = env!("CARGO_PKG_VERSION");
         let expected = format!(

@@ -3,7 +3,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `mod.rs` | [`serve_metrics()`] |
-//! | `page.rs` | [`Page`]: the text, metric by metric; [`Process`]: what every daemon tells of itself |
+//! | `page.rs` | [`Page`]: the text, metric by metric |
 //!
 //! Names follow Prometheus' convention: base units, `_total` where something is counted since the start.
 //! Each answer is made from what the loop has published; nobody who asks reaches the loop.
@@ -12,7 +12,7 @@
 
 mod page;
 
-pub use page::{Compare, Labels, Metric, Page, Process, Unit, Values, page};
+pub use page::{Compare, Labels, Metric, Page, Unit, Values, page};
 
 use oxhttp::model::{Body, Method, Response, StatusCode, header::CONTENT_TYPE};
 use std::io;

@@ -3,7 +3,7 @@
 //! Not there: labels of unbounded number, such as a metric per connection; it is for who writes the page not to
 //! have them.
 
-use crate::status::Compared;
+use crate::status::{Compared, Process};
 use crate::{BUCKETS_US, DelayStatus, Finding, Severity};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, text};
@@ -58,35 +58,22 @@ where
 #[derive(Debug)]
 pub struct Page<'a, 'b>(&'a mut DescriptorEncoder<'b>);
 
-/// What every daemon tells of its process.
-#[derive(Clone, Copy, Debug)]
-pub struct Process<'a> {
-    /// Its version.
-    pub version: &'a str,
-    /// How long it has run, s.
-    pub uptime_s: f64,
-    /// Memory it occupies, bytes.
-    pub resident_octets: u64,
-    /// How long ago its loop came round, ms.
-    pub heartbeat_ms: f64,
-    /// The longest that took so far, ms.
-    pub heartbeat_worst_ms: f64,
-}
-
 impl Page<'_, '_> {
     /// What every daemon tells of its process.
-    pub fn process(&mut self, process: Process<'_>) -> fmt::Result {
+    pub fn process(&mut self, process: &Process) -> fmt::Result {
         let info = Metric("build_info", "The version that runs: 1", None);
-        self.gauges(info, vec![(vec![("version", process.version)], 1.0)])?;
+        self.gauges(info, vec![(vec![("version", process.version.as_str())], 1.0)])?;
         let uptime = Metric("uptime", "How long it has run", Some(Unit::Seconds));
         self.gauge(uptime, process.uptime_s)?;
         let memory = Metric("resident_memory", "Memory it occupies", Some(Unit::Bytes));
-        self.gauge(memory, process.resident_octets as f64)?;
+        self.gauge(memory, process.resident_bytes as f64)?;
         let age = Metric("heartbeat_age", "How long ago its loop came round", Some(Unit::Seconds));
         self.gauge(age, process.heartbeat_ms / 1e3)?;
         let worst =
             Metric("heartbeat_age_max", "The longest that took so far", Some(Unit::Seconds));
-        self.gauge(worst, process.heartbeat_worst_ms / 1e3)
+        self.gauge(worst, process.heartbeat_worst_ms / 1e3)?;
+        let reloads = Metric("reloads", "Configurations read anew and taken", None);
+        self.counter(reloads, process.reloads)
     }
 
     /// How many findings there are of each severity.

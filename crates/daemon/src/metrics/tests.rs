@@ -1,7 +1,7 @@
 //! What Prometheus gets, as it reads it.
 
 use super::*;
-use crate::status::{Compared, Estimate};
+use crate::status::{Compared, Estimate, Process};
 use crate::{DelayStatus, Delays, Finding, Severity};
 use ackord_units::Span;
 use std::collections::BTreeMap;
@@ -14,12 +14,14 @@ fn full() -> String {
     }
     let late = delays.status();
     page("ackord_idler", move |page| {
-        page.process(Process {
-            version: "1.2.3",
+        page.process(&Process {
+            version: "1.2.3".to_owned(),
             uptime_s: 7.5,
-            resident_octets: 4_096,
+            resident_bytes: 4_096,
             heartbeat_ms: 20.0,
             heartbeat_worst_ms: 100.0,
+            reloads: 2,
+            ..Process::default()
         })?;
         let finding =
             Finding { severity: Severity::Warning, what: String::new(), advice: String::new() };
@@ -66,6 +68,7 @@ fn every_figure_has_its_prefix_its_name_its_labels_and_its_base_unit() {
         ("resident_memory_bytes", 4_096.0),
         ("heartbeat_age_seconds", 0.02),
         ("heartbeat_age_max_seconds", 0.1),
+        ("reloads_total", 2.0),
         ("health_findings{severity=\"failure\"}", 0.0),
         ("health_findings{severity=\"warning\"}", 1.0),
         ("naps_total", 3.0),

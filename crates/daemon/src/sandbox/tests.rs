@@ -5,7 +5,8 @@
 use super::*;
 use crate::control::{ControlSocket, status};
 use crate::metrics::serve_metrics;
-use crate::{Heartbeat, Published, Shared};
+use crate::status::Process;
+use crate::{Published, Shared};
 use caps::{has_cap, read};
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
@@ -114,11 +115,14 @@ fn only_the_capabilities_that_are_needed_are_left() {
 }
 
 #[derive(Clone, Default, Serialize, Deserialize)]
-struct Nothing {}
+struct Nothing {
+    #[serde(flatten)]
+    process: Process,
+}
 
 impl Published for Nothing {
-    fn with_heartbeat(self, _: Heartbeat) -> Nothing {
-        self
+    fn process(&mut self) -> &mut Process {
+        &mut self.process
     }
 }
 

@@ -67,7 +67,7 @@ pub(super) struct Policed {
 #[derive(Clone, Copy, Debug)]
 struct Passed {
     at: f64,
-    octets: f64,
+    bytes: f64,
     /// The loss that was noticed then.
     loss: Option<u32>,
 }
@@ -128,17 +128,17 @@ fn slack(policer: Policer, mss: f64) -> f64 {
 fn passed(connection: &Connection, side: usize) -> Vec<Passed> {
     let seconds = |at: ackord_units::Time| at.saturating_since(connection.began).as_secs_f64();
     let mut losses = connection.losses.iter().zip(0..).peekable();
-    let mut octets = 0.0;
+    let mut bytes = 0.0;
     let point = |stretch: &Stretch| {
         if usize::from(stretch.side) == side {
-            octets += stretch.seen.acked as f64;
+            bytes += stretch.seen.acked as f64;
         }
         let mut loss = None;
         while let Some((_, number)) = losses.next_if(|(loss, _)| loss.at <= stretch.to) {
             let mine = usize::from(connection.losses[number as usize].side) == side;
             loss = if mine { Some(number) } else { loss };
         }
-        Passed { at: seconds(stretch.to), octets, loss }
+        Passed { at: seconds(stretch.to), bytes, loss }
     };
     connection.account.stretches().iter().map(point).collect()
 }
@@ -173,14 +173,14 @@ fn rates(passed: &[Passed], lost: &[usize], length: f64) -> Vec<f64> {
     let mut to = 0;
     for &from in lost {
         let begin = passed[from];
-        while to < lost.len() && passed[lost[to]].octets - begin.octets < length {
+        while to < lost.len() && passed[lost[to]].bytes - begin.bytes < length {
             to += 1;
         }
         let Some(end) = lost.get(to).map(|number| passed[*number]) else {
             break;
         };
         if end.at > begin.at {
-            found.push((end.octets - begin.octets) / (end.at - begin.at));
+            found.push((end.bytes - begin.bytes) / (end.at - begin.at));
         }
     }
     found
@@ -188,7 +188,7 @@ fn rates(passed: &[Passed], lost: &[usize], length: f64) -> Vec<f64> {
 
 /// How far beyond the rate the sender went before each loss, since the one before.
 fn bursts(passed: &[Passed], lost: &[usize], rate: f64) -> Vec<f64> {
-    let left = |point: &Passed| rate * point.at - point.octets;
+    let left = |point: &Passed| rate * point.at - point.bytes;
     let mut from = 0;
     let of = |&to: &usize| {
         let most = passed[from..=to].iter().map(left).fold(f64::NEG_INFINITY, f64::max);
@@ -201,11 +201,11 @@ fn bursts(passed: &[Passed], lost: &[usize], rate: f64) -> Vec<f64> {
 /// What the bucket held at each point. It is empty where a loss shows it to be.
 fn levels(passed: &[Passed], policer: Policer) -> Vec<f64> {
     let mut level = policer.burst;
-    let mut before = Passed { at: 0.0, octets: 0.0, loss: None };
+    let mut before = Passed { at: 0.0, bytes: 0.0, loss: None };
     let mut levels = Vec::with_capacity(passed.len());
     for point in passed {
         let came = policer.rate * (point.at - before.at);
-        level = (level + came).min(policer.burst) - (point.octets - before.octets);
+        level = (level + came).min(policer.burst) - (point.bytes - before.bytes);
         levels.push(level);
         if point.loss.is_some() || level < 0.0 {
             level = 0.0;
@@ -223,11 +223,11 @@ mod tests {
 
     /// What has passed, every 10 ms for 20 s, with losses where `lost` says so.
     fn passed(mut rate: impl FnMut(f64) -> f64, lost: impl Fn(u32, f64) -> bool) -> Vec<Passed> {
-        let mut octets = 0.0;
+        let mut bytes = 0.0;
         let point = |step: u32| {
             let at = f64::from(step) * 0.01;
-            octets += rate(at) * 0.01;
-            Passed { at, octets, loss: lost(step, octets).then_some(step) }
+            bytes += rate(at) * 0.01;
+            Passed { at, bytes, loss: lost(step, bytes).then_some(step) }
         };
         (1..=2_000).map(point).collect()
     }

@@ -62,19 +62,19 @@ fn slot(seconds: f64) -> usize {
 fn slots(connection: &Connection, side: usize) -> (usize, Vec<f64>) {
     let seconds = |at: ackord_units::Time| at.as_nanos() as f64 / 1e9;
     let first = slot(seconds(connection.began));
-    let mut octets = vec![0.0; slot(seconds(connection.last)) - first + 1];
+    let mut bytes = vec![0.0; slot(seconds(connection.last)) - first + 1];
     let of_side = |stretch: &&Stretch| usize::from(stretch.side) == side && stretch.seen.acked > 0;
     for stretch in connection.account.stretches().iter().filter(of_side) {
         let (from, to) = (slot(seconds(stretch.from)) - first, slot(seconds(stretch.to)) - first);
         let each = stretch.seen.acked as f64 / (to - from + 1) as f64;
-        octets[from..=to].iter_mut().for_each(|slot| *slot += each);
+        bytes[from..=to].iter_mut().for_each(|slot| *slot += each);
     }
-    (first, octets)
+    (first, bytes)
 }
 
-fn around(octets: &[f64], at: usize) -> f64 {
+fn around(bytes: &[f64], at: usize) -> f64 {
     let from = at.saturating_sub(AROUND);
-    octets[from.min(octets.len())..(at + AROUND).min(octets.len())].iter().sum()
+    bytes[from.min(bytes.len())..(at + AROUND).min(bytes.len())].iter().sum()
 }
 
 impl Sharing {
@@ -131,8 +131,8 @@ fn group(all: &[&Connection]) -> Group {
         most: 0.0,
     };
     for (begins, own) in &slotted {
-        for (at, octets) in own.iter().enumerate() {
-            group.total[begins - first + at] += octets;
+        for (at, bytes) in own.iter().enumerate() {
+            group.total[begins - first + at] += bytes;
         }
     }
     for (begins, own) in &slotted {

@@ -13,8 +13,8 @@ fn ms(seconds: f64) -> String {
     }
 }
 
-fn mbit(octets: f64) -> String {
-    match octets * 8.0 / 1e6 {
+fn mbit(bytes: f64) -> String {
+    match bytes * 8.0 / 1e6 {
         rate if rate < 1.0 => format!("{:.0} kbit/s", rate * 1e3),
         rate if rate < 100.0 => format!("{rate:.1} Mbit/s"),
         rate => format!("{rate:.0} Mbit/s"),

@@ -58,10 +58,10 @@ pub(crate) struct Acknowledged {
 
 impl Acknowledged {
     fn take(&mut self, segment: &Outstanding) {
-        let octets = segment.to - segment.from;
-        self.delivered += octets;
+        let bytes = segment.to - segment.from;
+        self.delivered += bytes;
         if segment.sends == 1 {
-            self.once += octets;
+            self.once += bytes;
             self.sent = Some(segment.at);
         }
     }
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_are_new_once_and_again_ever_after() {
+    fn bytes_are_new_once_and_again_ever_after() {
         let mut flight = InFlight::default();
         assert_eq!(flight.sent(1, 101, 1, at(0)).new, 100);
         let again = flight.sent(1, 101, 101, at(5));

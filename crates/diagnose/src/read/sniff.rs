@@ -93,15 +93,15 @@ fn no_capture(name: &str, head: &[u8]) -> OpenError {
         return OpenError::Foreign { name, what, advice };
     }
     let mut first = String::new();
-    for octet in head.iter().take(8) {
-        let _ = write!(first, "{octet:02x} ");
+    for byte in head.iter().take(8) {
+        let _ = write!(first, "{byte:02x} ");
     }
     OpenError::Unknown { name, first: first.trim_end().to_owned() }
 }
 
 /// The same where more than the first bytes has to be looked at.
 fn told(head: &[u8]) -> Option<(&'static str, &'static str)> {
-    if head.iter().all(|octet| *octet == 0) {
+    if head.iter().all(|byte| *byte == 0) {
         return Some(("all zeros", "its disk lost it; copy or record it again"));
     }
     if head.get(257..262) == Some(b"ustar") {

@@ -24,7 +24,7 @@ pub(super) struct Source {
 /// What has come of the input.
 #[derive(Default)]
 struct Came {
-    octets: AtomicU64,
+    bytes: AtomicU64,
     failed: AtomicBool,
 }
 
@@ -39,7 +39,7 @@ impl Read for Watched {
         let got = self.input.read(buf);
         match &got {
             Ok(got) => {
-                self.came.octets.fetch_add(*got as u64, Ordering::Relaxed);
+                self.came.bytes.fetch_add(*got as u64, Ordering::Relaxed);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => self.came.failed.store(true, Ordering::Relaxed),
@@ -83,10 +83,10 @@ impl Source {
     }
 
     pub(super) fn progress(&self) -> Option<f64> {
-        let octets = self.came.octets.load(Ordering::Relaxed);
+        let bytes = self.came.bytes.load(Ordering::Relaxed);
         match self.len? {
             0 => Some(1.0),
-            len => Some((octets as f64 / len as f64).min(1.0)),
+            len => Some((bytes as f64 / len as f64).min(1.0)),
         }
     }
 

@@ -100,10 +100,10 @@ fn mobile() -> SocketAddr {
 /// The link-layer address of an interface: what comes in there is sent to it.
 fn address_of(interface: &str) -> io::Result<[u8; 6]> {
     let text = std::fs::read_to_string(format!("/sys/class/net/{interface}/address"))?;
-    let mut octets = text.trim().split(':').map(|octet| u8::from_str_radix(octet, 16));
+    let mut bytes = text.trim().split(':').map(|byte| u8::from_str_radix(byte, 16));
     let mut address = [0; 6];
-    for octet in &mut address {
-        *octet = octets
+    for byte in &mut address {
+        *byte = bytes
             .next()
             .and_then(Result::ok)
             .ok_or_else(|| io::Error::other(format!("`{interface}` is no Ethernet")))?;

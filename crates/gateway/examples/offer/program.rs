@@ -64,8 +64,8 @@ fn next(program: &mut Assembler, differs: &Differs, connections: u32, kept: i32)
 /// All headers but TCP's ports and what comes after them is overwritten; the rest of TCP's never changes.
 fn write_headers(program: &mut Assembler, frame: &[u8]) {
     for at in (0..TCP).step_by(8) {
-        let octets = frame[at..at + 8].try_into().expect("eight");
-        program.set_long(Reg::R1, u64::from_ne_bytes(octets));
+        let bytes = frame[at..at + 8].try_into().expect("eight");
+        program.set_long(Reg::R1, u64::from_ne_bytes(bytes));
         program.store(Size::Eight, (Reg::R2, at as i16), Reg::R1);
     }
 }

@@ -39,7 +39,7 @@ pub struct ClassAdvice {
     /// How many.
     pub connections: usize,
     /// Bytes that mobile hosts acknowledged.
-    pub octets: u64,
+    pub bytes: u64,
     /// How long data was under way, added up.
     pub active: Span,
     /// Waits of half a second or longer for an acknowledgment, and how long they were.
@@ -90,7 +90,7 @@ impl Advisor {
         let class = |(index, name): (usize, &str)| {
             let of_class = all.iter().filter(|(class, _)| *class == index);
             let seen: Vec<&Figures> =
-                of_class.map(|(_, one)| one).filter(|one| one.progress.octets > 0).collect();
+                of_class.map(|(_, one)| one).filter(|one| one.progress.bytes > 0).collect();
             (!seen.is_empty()).then(|| ClassAdvice::of(name, &seen))
         };
         let rules = self.config.rules.iter().map(|(index, name, _)| (index.0, name));
@@ -117,7 +117,7 @@ impl ClassAdvice {
         ClassAdvice {
             name: name.to_owned(),
             connections: seen.len(),
-            octets: seen.iter().map(|one| one.progress.octets).sum(),
+            bytes: seen.iter().map(|one| one.progress.bytes).sum(),
             active,
             stalls: (seen.iter().map(|one| one.progress.stalls).sum(), stalled),
             stalls_by_retry: seen.iter().map(|one| one.stalls_by_retry).sum(),
@@ -200,7 +200,7 @@ impl Advice {
             json!({
                 "name": one.name,
                 "connections": one.connections,
-                "octets": one.octets,
+                "octets": one.bytes,
                 "active_s": one.active.as_secs_f64(),
                 "stalls": one.stalls.0,
                 "stalled_s": one.stalls.1.as_secs_f64(),
@@ -294,7 +294,7 @@ impl fmt::Display for ClassAdvice {
             "{}: {} connections, {:.1} MB towards mobile hosts, data under way for {:.1} s",
             self.name,
             self.connections,
-            self.octets as f64 / 1e6,
+            self.bytes as f64 / 1e6,
             seconds(self.active)
         )?;
         writeln!(

@@ -47,7 +47,7 @@ const MOST_SEGMENTS: usize = 200_000;
 /// Shares are looked at over so long.
 const WINDOW: Span = Span::from_secs(1);
 /// Who has less than this in a window does not compete.
-const BUSY_OCTETS: u64 = 10_000;
+const BUSY_BYTES: u64 = 10_000;
 /// Windows that are remembered: an hour.
 const MOST_WINDOWS: usize = 3_600;
 /// Connections that have ended and are remembered.
@@ -87,7 +87,7 @@ pub struct Advisor {
 #[derive(Debug, Default)]
 struct Shares {
     ends: Time,
-    octets: BTreeMap<Key, u64>,
+    bytes: BTreeMap<Key, u64>,
     /// Jain's index of every window in which several competed.
     indexes: Vec<f64>,
     windows: u64,
@@ -229,18 +229,18 @@ impl Shares {
         }
         self.ends = now + WINDOW;
         self.windows += 1;
-        let busy = self.octets.values().filter(|octets| **octets >= BUSY_OCTETS);
-        let busy: Vec<f64> = busy.map(|octets| *octets as f64).collect();
+        let busy = self.bytes.values().filter(|bytes| **bytes >= BUSY_BYTES);
+        let busy: Vec<f64> = busy.map(|bytes| *bytes as f64).collect();
         if busy.len() >= 2 && self.indexes.len() < MOST_WINDOWS {
             let sum: f64 = busy.iter().sum();
             let squares: f64 = busy.iter().map(|one| one * one).sum();
             self.indexes.push(sum * sum / (busy.len() as f64 * squares));
         }
-        self.octets.clear();
+        self.bytes.clear();
     }
 
-    fn add(&mut self, key: Key, octets: u64) {
-        *self.octets.entry(key).or_default() += octets;
+    fn add(&mut self, key: Key, bytes: u64) {
+        *self.bytes.entry(key).or_default() += bytes;
     }
 }
 

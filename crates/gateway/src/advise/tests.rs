@@ -10,8 +10,8 @@ const MSS: u32 = 1_448;
 fn advisor() -> Advisor {
     let limits = Limits {
         connections: 100,
-        octets_each: Bytes(1 << 20),
-        octets_in_all: Bytes(1 << 24),
+        bytes_each: Bytes(1 << 20),
+        bytes_in_all: Bytes(1 << 24),
         idle_for: Span::from_secs(60),
         injected_per_mille: 1_000,
         injected_rate: ackord_units::Rate::from_mbits_per_sec(100),

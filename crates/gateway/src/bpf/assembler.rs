@@ -295,7 +295,7 @@ mod tests {
         program.jump(loops);
         program.here(ends);
         program.exit_with(-1);
-        let as_octets: Vec<(u8, u8, i16, i32)> = program
+        let as_bytes: Vec<(u8, u8, i16, i32)> = program
             .finish()
             .iter()
             .map(|one| (one.code, one.registers, one.offset, one.immediate))
@@ -311,7 +311,7 @@ mod tests {
             (0xb7, 0x00, 0, -1),
             (0x95, 0x00, 0, 0),
         ];
-        assert_eq!(as_octets, expected);
+        assert_eq!(as_bytes, expected);
     }
 
     #[test]

@@ -77,8 +77,8 @@ impl Steer {
         program.call(Helper::ChangeHead);
         program.jump_if(If::NotEqual, Reg::R0, 0, without);
         let word = |at: usize| {
-            let octets: [u8; 4] = prefix[at..at + 4].try_into().expect("four");
-            i32::from_ne_bytes(octets)
+            let bytes: [u8; 4] = prefix[at..at + 4].try_into().expect("four");
+            i32::from_ne_bytes(bytes)
         };
         for at in [0, 4, 8] {
             program.store(Size::Four, (Reg::R10, at - 24), word(at as usize));
@@ -110,7 +110,7 @@ impl Steer {
         let [high, low, a, b, c, d, ..] = rest else { return None };
         let marked = *front == self.prefix() && [*high, *low] == LOCAL_TYPE.to_be_bytes();
         // Stored as two halves, the lower one first, each in this machine's order.
-        let half = |octets| u32::from(u16::from_ne_bytes(octets));
+        let half = |bytes| u32::from(u16::from_ne_bytes(bytes));
         marked.then(|| half([*a, *b]) | half([*c, *d]) << 16)
     }
 }

@@ -96,14 +96,14 @@ mod entry {
 
 impl FlowKey {
     fn of(key: Key) -> FlowKey {
-        let octets = |end: SocketAddr| match end.ip() {
+        let bytes = |end: SocketAddr| match end.ip() {
             IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
             IpAddr::V6(address) => address.octets(),
         };
         let ([a, b], [c, d]) = (key.mobile.port().to_be_bytes(), key.fixed.port().to_be_bytes());
         FlowKey {
-            src: octets(key.mobile),
-            dst: octets(key.fixed),
+            src: bytes(key.mobile),
+            dst: bytes(key.fixed),
             ports: [a, b, c, d],
             unused: [0; 4],
         }

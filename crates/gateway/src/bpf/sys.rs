@@ -58,10 +58,10 @@ fn failed(what: &str, errno: Errno) -> io::Error {
 }
 
 fn name_of(name: &str) -> [u8; 16] {
-    let mut octets = [0; 16];
+    let mut bytes = [0; 16];
     let len = name.len().min(15);
-    octets[..len].copy_from_slice(&name.as_bytes()[..len]);
-    octets
+    bytes[..len].copy_from_slice(&name.as_bytes()[..len]);
+    bytes
 }
 
 #[repr(C)]

@@ -206,11 +206,11 @@ proptest! {
 
     /// Whatever comes, only what ends as a frame of a covered connection can be removed.
     #[test]
-    fn any_octets_pass(mut octets in proptest::collection::vec(any::<u8>(), 34..200)) {
+    fn any_bytes_pass(mut bytes in proptest::collection::vec(any::<u8>(), 34..200)) {
         let Some(rules) = rules(LinkKind::Ethernet) else { return Ok(()) };
-        octets[12..14].copy_from_slice(&[8, 0]);
-        let (answer, after) = rules.program.run(&octets, 0).expect("it runs");
-        prop_assert_eq!((answer, after), (LET_PASS, octets));
+        bytes[12..14].copy_from_slice(&[8, 0]);
+        let (answer, after) = rules.program.run(&bytes, 0).expect("it runs");
+        prop_assert_eq!((answer, after), (LET_PASS, bytes));
     }
 }
 

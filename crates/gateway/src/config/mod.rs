@@ -187,8 +187,8 @@ impl LimitsConfig {
     pub fn limits(&self) -> crate::Limits {
         crate::Limits {
             connections: self.connections,
-            octets_each: self.cache_per_flow,
-            octets_in_all: self.cache,
+            bytes_each: self.cache_per_flow,
+            bytes_in_all: self.cache,
             idle_for: Self::IDLE_FOR,
             injected_per_mille: (self.injected.get() * 1_000.0).round() as u64,
             injected_rate: self.injected_rate,

@@ -110,7 +110,7 @@ retry = "never"
     assert_eq!(office.conditions.ports, ports);
     assert_eq!(office.conditions.mark, Some(MarkMatch { value: 0x10, mask: 0xff }));
     let limits = config.limits.limits();
-    assert_eq!((limits.connections, limits.octets_each), (1_000, Bytes(64_000)));
+    assert_eq!((limits.connections, limits.bytes_each), (1_000, Bytes(64_000)));
     assert_eq!(config.metrics.map(|address| address.port()), Some(9_000));
     assert_eq!(config.log, LogConfig { level: LogLevel::Debug, to: LogTarget::Stderr });
     assert_eq!((config.harm.flows, config.harm.retry), (5, None));
@@ -322,15 +322,15 @@ fn a_reload_says_what_each_change_does() {
 
 /// A condition as somebody would explain it, without lists, ranges or networks.
 fn naive(rule: &Conditions, flow: &FlowFacts) -> bool {
-    let octets = |ip: IpAddr| match ip {
+    let bytes = |ip: IpAddr| match ip {
         IpAddr::V4(ip) => ip.octets().to_vec(),
         IpAddr::V6(ip) => ip.octets().to_vec(),
     };
-    let bit = |octets: &[u8], index: usize| octets[index / 8] >> (7 - index % 8) & 1;
+    let bit = |bytes: &[u8], index: usize| bytes[index / 8] >> (7 - index % 8) & 1;
     let in_net = |net: &IpNet, ip: IpAddr| {
-        let (net_octets, ip) = (octets(net.addr()), octets(ip));
-        let same = |index| bit(&net_octets, index) == bit(&ip, index);
-        net_octets.len() == ip.len() && (0..usize::from(net.prefix_len())).all(same)
+        let (net_bytes, ip) = (bytes(net.addr()), bytes(ip));
+        let same = |index| bit(&net_bytes, index) == bit(&ip, index);
+        net_bytes.len() == ip.len() && (0..usize::from(net.prefix_len())).all(same)
     };
     let mut fits = true;
     for (nets, ip) in [(&rule.mobile, flow.mobile.ip()), (&rule.fixed, flow.fixed.ip())] {

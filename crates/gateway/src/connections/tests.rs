@@ -2,11 +2,11 @@
 
 use super::*;
 
-fn limits(connections: usize, octets_each: u64, octets_in_all: u64) -> Limits {
+fn limits(connections: usize, bytes_each: u64, bytes_in_all: u64) -> Limits {
     Limits {
         connections,
-        octets_each: Bytes(octets_each),
-        octets_in_all: Bytes(octets_in_all),
+        bytes_each: Bytes(bytes_each),
+        bytes_in_all: Bytes(bytes_in_all),
         idle_for: IDLE,
         injected_per_mille: 1_000,
         injected_rate: Rate::from_mbits_per_sec(100),

@@ -2,11 +2,13 @@
 
 use crate::config::GatewayConfig;
 use crate::watch::{
-    self, ClassStatus, Finding, FlowStatus, Group, RingStatus, Severity, Status, TOP_FLOWS,
+    self, ClassStatus, Finding, FlowCounts, FlowStatus, Group, RingStatus, Severity, Status,
+    TOP_FLOWS,
 };
 use crate::{Class, Connection, Drive, Refusal, Standing};
 use ackord_daemon::evidence::Compared;
-use ackord_daemon::{resident_octets, unix_s};
+use ackord_daemon::status::Process;
+use ackord_daemon::unix_s;
 use ackord_units::Time;
 use std::path::Path;
 
@@ -43,31 +45,27 @@ impl Described {
             connections.iter().map(|one| group(one, engine.classes())).collect();
         let count = |which| groups.iter().filter(|group| **group == which).count() as u64;
         Status {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            pid: std::process::id(),
-            at_unix_s: unix_s(),
-            uptime_s: now.as_secs_f64(),
-            config: self.config.clone(),
-            reloads: self.reloads,
-            resident_octets: resident_octets(),
-            flows: connections.len() as u64,
-            flows_in_all: stats.connections,
-            treated: count(Group::Treated),
-            control: count(Group::Control),
-            forgotten_connections: connections.evicted(),
-            held: stats.held,
-            holds: of_boxes(|stats| stats.holds),
-            false_holds: of_boxes(|stats| stats.false_holds),
-            octets_to_mobile: stats.octets_to_mobile,
-            octets_from_mobile: stats.octets_from_mobile,
+            process: Process::now(now.as_secs_f64(), self.config.clone(), self.reloads),
+            flows: FlowCounts {
+                known: connections.len() as u64,
+                in_all: stats.connections,
+                treated: count(Group::Treated),
+                control: count(Group::Control),
+                forgotten: connections.evicted(),
+                held: stats.held,
+                holds: of_boxes(|stats| stats.holds),
+                false_holds: of_boxes(|stats| stats.false_holds),
+            },
+            bytes_to_mobile: stats.bytes_to_mobile,
+            bytes_from_mobile: stats.bytes_from_mobile,
             injected_segments: lost.sent,
             injected_to_mobile: stats.injected_to_mobile,
             injected_to_fixed: stats.injected_to_fixed,
             refused_injections: refused,
             unreadable: stats.unreadable,
             dropped_by_gateway: removed,
-            cached_octets: connections.kept().get(),
-            cached_octets_limit: config.limits.cache.get(),
+            cached_bytes: connections.kept().get(),
+            cached_bytes_limit: config.limits.cache.get(),
             health: health(engine.classes(), &rings, drive),
             rings,
             injection_lateness: drive.lateness().status(),
@@ -136,23 +134,23 @@ fn injected(connection: &Connection) -> u64 {
 
 fn top_flows(drive: &Drive, now: Time) -> Vec<FlowStatus> {
     let engine = drive.engine();
-    let octets = |one: &Connection| one.counters.octets_to_mobile + one.counters.octets_from_mobile;
+    let bytes = |one: &Connection| one.counters.bytes_to_mobile + one.counters.bytes_from_mobile;
     let mut most: Vec<&Connection> = engine.connections().iter().collect();
     if most.len() > TOP_FLOWS {
-        most.select_nth_unstable_by_key(TOP_FLOWS, |one| std::cmp::Reverse(octets(one)));
+        most.select_nth_unstable_by_key(TOP_FLOWS, |one| std::cmp::Reverse(bytes(one)));
         most.truncate(TOP_FLOWS);
     }
-    most.sort_by_key(|one| std::cmp::Reverse(octets(one)));
+    most.sort_by_key(|one| std::cmp::Reverse(bytes(one)));
     let each = most.into_iter().map(|one| FlowStatus {
         mobile: one.key.mobile,
         fixed: one.key.fixed,
         class: engine.classes().get(one.class).map_or("", Class::name).to_owned(),
         group: group(one, engine.classes()),
-        octets_to_mobile: one.counters.octets_to_mobile,
-        octets_from_mobile: one.counters.octets_from_mobile,
+        bytes_to_mobile: one.counters.bytes_to_mobile,
+        bytes_from_mobile: one.counters.bytes_from_mobile,
         injected_segments: injected(one),
         refused_injections: one.counters.refused,
-        cached_octets: one.kept().get(),
+        cached_bytes: one.kept().get(),
         held: one.is_held,
         quiet_s: now.saturating_since(one.last_at()).as_secs_f64(),
     });

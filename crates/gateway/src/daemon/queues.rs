@@ -84,9 +84,9 @@ fn told(interface: &str, config: &QueueConfig, stats: &InPathStats) -> QueueStat
             InPathState::Stopped => QueueState::Forwarding { why: "it was stopped".to_owned() },
         },
         packets: stats.packets_out,
-        octets: stats.octets_out,
+        bytes: stats.bytes_out,
         queued_packets: u64::from(stats.waiting),
-        queued_octets: stats.waiting_octets.get(),
+        queued_bytes: stats.waiting_bytes.get(),
         drops: drops.map(|(why, count)| (why.to_owned(), count)).collect(),
         marked: stats.marked,
         delay: DelayStatus {

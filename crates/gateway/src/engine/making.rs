@@ -38,7 +38,7 @@ impl Engine {
                         Interface::Lan(_) => self.stats.injected_to_mobile += 1,
                         Interface::Wan => self.stats.injected_to_fixed += 1,
                     }
-                    self.stats.injected_octets += injection.frame.len() as u64;
+                    self.stats.injected_bytes += injection.frame.len() as u64;
                     if self.taps.want(key) {
                         let at = self.on_the_wall(now);
                         let ip = &injection.frame[link_len..];
@@ -66,7 +66,7 @@ impl Engine {
             _ => connection.to_wan.map(|link| (Interface::Wan, link)),
         }
         .ok_or(Refusal::NoWay)?;
-        let mut frame = link.octets().to_vec();
+        let mut frame = link.bytes().to_vec();
         match segment.payload_len {
             0 => {
                 let ip = IpFields { ecn: packet.ecn, ..IpFields::default() };
@@ -81,7 +81,7 @@ impl Engine {
             // Nothing here makes data for a fixed host.
             _ => return Err(Refusal::NotKept),
         }
-        let len = (frame.len() - link.octets().len()) as u64;
+        let len = (frame.len() - link.bytes().len()) as u64;
         if !connection.budget.spend(len) {
             return Err(Refusal::NotEarned);
         }
@@ -93,7 +93,7 @@ impl Engine {
             Interface::Wan => connection.counters.injected_to_fixed += 1,
         }
         let injection = Injection { interface, frame, at, flow: packet.flow };
-        Ok((link.octets().len(), injection))
+        Ok((link.bytes().len(), injection))
     }
 }
 

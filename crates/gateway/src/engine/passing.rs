@@ -77,13 +77,13 @@ impl Engine {
         }
         let connection = self.know(now, key, (lan, to_lan), ip);
         let (flow, is_fast) = (connection.flow, connection.pace.is_fast());
-        let octets = u64::from(decoded.segment.payload_len);
+        let bytes = u64::from(decoded.segment.payload_len);
         // Whoever is fast already is looked at as a whole.
         let has_turned = !is_fast && connection.pace.look(now, limit);
-        connection.pace.add(octets);
+        connection.pace.add(bytes);
         // As one segment: nobody asks for those that it is made of.
         let segment_size = if connection.pace.is_fast() { 0 } else { sighting.segment_size };
-        self.count(flow, heading, if sighting.is_sample { octets * STANDS_FOR } else { octets });
+        self.count(flow, heading, if sighting.is_sample { bytes * STANDS_FOR } else { bytes });
         if !flags.contains(Flags::SYN) {
             self.connections.heard(key, towards);
         }
@@ -152,14 +152,14 @@ impl Engine {
         connection
     }
 
-    fn count(&mut self, flow: FlowId, heading: Heading, octets: u64) {
+    fn count(&mut self, flow: FlowId, heading: Heading, bytes: u64) {
         let Some(connection) = self.connections.of_flow(flow) else { return };
         let (counters, stats) = (&mut connection.counters, &mut self.stats);
         let each = match heading {
-            Heading::Mobile => [&mut counters.octets_to_mobile, &mut stats.octets_to_mobile],
-            Heading::Fixed => [&mut counters.octets_from_mobile, &mut stats.octets_from_mobile],
+            Heading::Mobile => [&mut counters.bytes_to_mobile, &mut stats.bytes_to_mobile],
+            Heading::Fixed => [&mut counters.bytes_from_mobile, &mut stats.bytes_from_mobile],
         };
-        each.into_iter().for_each(|count| *count += octets);
+        each.into_iter().for_each(|count| *count += bytes);
     }
 
     /// Whether a SYN opens another connection between the ends of one that is known.
@@ -168,7 +168,7 @@ impl Engine {
         let same = |one: &mut Connection| {
             let counted = one.counters;
             // Nothing yet beyond SYNs, or a SYN that is retransmitted.
-            counted.octets_to_mobile + counted.octets_from_mobile == 0
+            counted.bytes_to_mobile + counted.bytes_from_mobile == 0
                 || one.counters.first_after_syn.contains(&Some(first))
         };
         self.connections.of_key(key).is_some_and(|one| !same(one))

@@ -25,8 +25,8 @@ fn config(control_per_mille: u16) -> EngineConfig {
     EngineConfig {
         limits: Limits {
             connections: 100,
-            octets_each: Bytes(1 << 20),
-            octets_in_all: Bytes(1 << 24),
+            bytes_each: Bytes(1 << 20),
+            bytes_in_all: Bytes(1 << 24),
             idle_for: Span::from_secs(60),
             injected_per_mille: 1_000,
             injected_rate: Rate::from_mbits_per_sec(100),
@@ -155,7 +155,7 @@ fn outage(name: &str, super_packets: bool) -> (Engine, Vec<(u64, Injection)>) {
 }
 
 #[test]
-fn after_an_outage_the_octets_that_were_lost_are_sent_again_as_they_were() {
+fn after_an_outage_the_bytes_that_were_lost_are_retransmitted_as_they_were() {
     for super_packets in [false, true] {
         let (engine, injected) = outage("proxy-tcp", super_packets);
         let data: Vec<_> =
@@ -177,11 +177,11 @@ fn after_an_outage_the_octets_that_were_lost_are_sent_again_as_they_were() {
             let per_write = if super_packets { 4 * MSS } else { MSS };
             let millis = u64::from(seq / per_write) * if super_packets { 16 } else { 4 };
             let payload = &injection.frame[decoded.payload];
-            assert!(payload.iter().all(|octet| *octet == millis as u8), "{seq}");
+            assert!(payload.iter().all(|byte| *byte == millis as u8), "{seq}");
         }
         assert!(carried > 0);
         let connection = engine.connections().iter().next().expect("one");
-        assert!(carried <= connection.counters.octets_to_mobile);
+        assert!(carried <= connection.counters.bytes_to_mobile);
     }
 }
 
@@ -268,11 +268,11 @@ proptest! {
         for name in ["proxy-tcp", "snoop", "m-tcp"] {
             let mut engine = engine(name);
             let good = packet(Interface::Lan(0), segment(1, 1, MSS, 0), 1);
-            for (number, (octets, place, size, damaged)) in frames.iter().enumerate() {
-                let mut frame = if *damaged { good.clone() } else { octets.clone() };
+            for (number, (bytes, place, size, damaged)) in frames.iter().enumerate() {
+                let mut frame = if *damaged { good.clone() } else { bytes.clone() };
                 if *damaged {
-                    for (at, octet) in octets.iter().enumerate() {
-                        frame[at * 7 % 60] ^= octet;
+                    for (at, byte) in bytes.iter().enumerate() {
+                        frame[at * 7 % 60] ^= byte;
                     }
                 }
                 let interface = if place & 1 == 0 { Interface::Lan(0) } else { Interface::Wan };
@@ -284,7 +284,7 @@ proptest! {
                 engine.see(at(number as u64 * 50), &sighting);
                 engine.handle_deadlines(at(number as u64 * 50 + 25));
             }
-            let (sent, mut injected) = (engine.stats().octets_to_mobile, 0);
+            let (sent, mut injected) = (engine.stats().bytes_to_mobile, 0);
             for injection in injections(&mut engine) {
                 let at = if injection.interface == Interface::Wan { 14 } else { 0 };
                 injected += decode(&injection.frame[at..]).expect("sound").payload.len() as u64;

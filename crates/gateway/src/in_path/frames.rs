@@ -28,16 +28,16 @@ impl VnetHeader {
         u16::from_ne_bytes([self.0[at], self.0[at + 1]])
     }
 
-    fn move_back(&mut self, at: usize, octets: u16) {
-        let moved = self.half(at).saturating_sub(octets);
+    fn move_back(&mut self, at: usize, bytes: u16) {
+        let moved = self.half(at).saturating_sub(bytes);
         self.0[at..at + 2].copy_from_slice(&moved.to_ne_bytes());
     }
 
     /// As many bytes before the frame are gone.
-    fn shorten(&mut self, octets: u16) {
-        self.move_back(2, octets);
+    fn shorten(&mut self, bytes: u16) {
+        self.move_back(2, bytes);
         if self.0[0] & VnetHeader::NEEDS_CHECKSUM != 0 {
-            self.move_back(6, octets);
+            self.move_back(6, bytes);
         }
     }
 
@@ -70,7 +70,7 @@ impl Frame {
     }
 
     /// The frame.
-    pub(super) fn octets(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         &self.with_header()[VnetHeader::LEN..]
     }
 
@@ -123,13 +123,13 @@ impl Sorter {
         (mut buffer, len): (Vec<u8>, usize),
         rate: Rate,
     ) -> Sorted {
-        let Some((header, octets)) = buffer[..len].split_first_chunk() else {
+        let Some((header, bytes)) = buffer[..len].split_first_chunk() else {
             return Sorted::Noise;
         };
         let mut header = VnetHeader(*header);
-        let mark = self.steer.mark_before(octets);
+        let mark = self.steer.mark_before(bytes);
         let is_ethernet = self.kind == LinkKind::Ethernet;
-        if octets.is_empty() || is_ethernet && octets.get(6..12) == Some(&self.tap) {
+        if bytes.is_empty() || is_ethernet && bytes.get(6..12) == Some(&self.tap) {
             return Sorted::Noise;
         }
         let mut part = 0..len;
@@ -268,18 +268,18 @@ const EMPTY: Packet = Packet {
 };
 
 /// Where the IP packet of a frame begins; nothing for a frame without one.
-fn ip_begins(octets: &[u8], kind: LinkKind) -> Option<usize> {
+fn ip_begins(bytes: &[u8], kind: LinkKind) -> Option<usize> {
     let at = match kind {
         LinkKind::Bare => 0,
         LinkKind::Ethernet => {
             let mut at = 12;
-            while matches!(octets.get(at..at + 2)?, [0x81, 0x00] | [0x88, 0xa8]) {
+            while matches!(bytes.get(at..at + 2)?, [0x81, 0x00] | [0x88, 0xa8]) {
                 at += 4;
             }
-            matches!(octets.get(at..at + 2)?, [0x08, 0x00] | [0x86, 0xdd]).then_some(at + 2)?
+            matches!(bytes.get(at..at + 2)?, [0x08, 0x00] | [0x86, 0xdd]).then_some(at + 2)?
         }
     };
-    matches!(octets.get(at)? >> 4, 4 | 6).then_some(at)
+    matches!(bytes.get(at)? >> 4, 4 | 6).then_some(at)
 }
 
 /// RFC 4861 §4: the ICMPv6 types 133 to 137.

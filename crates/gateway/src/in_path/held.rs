@@ -15,7 +15,7 @@ pub(super) struct Held {
     pub(super) shaper: Shaper,
     /// By tag.
     frames: Slab<Frame>,
-    octets: usize,
+    bytes: usize,
     limit: usize,
     /// To be sent before anything else.
     pub(super) out: VecDeque<Frame>,
@@ -28,7 +28,7 @@ impl Held {
         Held {
             shaper,
             frames: Slab::new(),
-            octets: 0,
+            bytes: 0,
             limit: limit.get() as usize,
             out: VecDeque::new(),
             stats,
@@ -54,11 +54,11 @@ impl Held {
     }
 
     fn offer(&mut self, now: Time, packet: Packet, frame: Frame) {
-        if self.octets + frame.takes() > self.limit {
+        if self.bytes + frame.takes() > self.limit {
             self.stats.drops.memory += 1;
             return;
         }
-        self.octets += frame.takes();
+        self.bytes += frame.takes();
         let tag = self.frames.insert(frame) as u64;
         self.shaper.arrive(now, &Packet { tag, ..packet });
         self.settle();
@@ -81,7 +81,7 @@ impl Held {
 
     fn release(&mut self, tag: u64) -> Option<Frame> {
         let frame = self.frames.try_remove(tag as usize)?;
-        self.octets -= frame.takes();
+        self.bytes -= frame.takes();
         Some(frame)
     }
 

@@ -112,7 +112,7 @@ impl Sender {
         let all = frame.with_header();
         let mut part = libc::iovec { iov_base: all.as_ptr().cast_mut().cast(), iov_len: all.len() };
         // A bare packet says by itself what it is, but nobody looks.
-        let is_v6 = frame.octets().first().is_some_and(|first| first >> 4 == 6);
+        let is_v6 = frame.bytes().first().is_some_and(|first| first >> 4 == 6);
         let mut address =
             self.address(if is_v6 { libc::ETH_P_IPV6 } else { libc::ETH_P_IP } as u16);
         let mut control = [0_u64; 4];

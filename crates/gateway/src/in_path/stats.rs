@@ -21,11 +21,11 @@ pub struct InPathStats {
     /// Packets that came to it; what offloading has put together is one.
     pub packets_in: u64,
     /// Bytes of these, link headers included.
-    pub octets_in: u64,
+    pub bytes_in: u64,
     /// Packets that it sent, after it has cut up what it does not leave whole.
     pub packets_out: u64,
     /// Bytes of these, link headers included.
-    pub octets_out: u64,
+    pub bytes_out: u64,
     /// Packets that did not wait: neighbour discovery, and what is not IP.
     pub control: u64,
     /// Packets that were cut up, since their transmission takes more than a millisecond.
@@ -39,7 +39,7 @@ pub struct InPathStats {
     /// Packets waiting.
     pub waiting: u32,
     /// Bytes of these, as IP counts them.
-    pub waiting_octets: Bytes,
+    pub waiting_bytes: Bytes,
     /// From the reading of a packet to its sending, of the last half minute or so.
     pub delay: Quantiles,
 }

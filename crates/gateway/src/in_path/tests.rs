@@ -103,14 +103,14 @@ fn bare_packets_come_out_of_a_tun_device_as_they_went_in() {
     let stats = in_path.stop();
     assert!(stats.packets_in >= 1, "{stats:?}");
     let mut numbers = Vec::new();
-    let mut octets = vec![0; crate::device::Tap::LONGEST];
-    while let Some(len) = modem.read(&mut octets).expect("it is there") {
-        let ip = &octets[10..len];
+    let mut bytes = vec![0; crate::device::Tap::LONGEST];
+    while let Some(len) = modem.read(&mut bytes).expect("it is there") {
+        let ip = &bytes[10..len];
         if let Ok(of) = ackord_wire::decode_ip(ip)
             && of.protocol == 17
         {
             let payload = &ip[of.payload.start + 8..];
-            assert!(payload.len() == 1_000 && payload.iter().all(|octet| *octet == payload[0]));
+            assert!(payload.len() == 1_000 && payload.iter().all(|byte| *byte == payload[0]));
             numbers.push(payload[0]);
         }
     }

@@ -53,16 +53,16 @@ fn nothing_yet() -> InPathStats {
         heartbeat_age: Span::ZERO,
         lapses: 0,
         packets_in: 0,
-        octets_in: 0,
+        bytes_in: 0,
         packets_out: 0,
-        octets_out: 0,
+        bytes_out: 0,
         control: 0,
         cut_up: 0,
         marked: 0,
         reverse: 0,
         drops: Drops::default(),
         waiting: 0,
-        waiting_octets: Bytes::ZERO,
+        waiting_bytes: Bytes::ZERO,
         delay: Quantiles::default(),
     }
 }
@@ -193,7 +193,7 @@ impl Thread {
         held.stats.delay = held.delay.quantiles(at);
         held.stats.marked = held.shaper.marked();
         let length = held.shaper.length();
-        (held.stats.waiting, held.stats.waiting_octets) = (length.packets, length.bytes);
+        (held.stats.waiting, held.stats.waiting_bytes) = (length.packets, length.bytes);
         let mut shared = self.shared.stats.lock().unwrap_or_else(PoisonError::into_inner);
         shared.clone_from(&held.stats);
     }
@@ -207,8 +207,8 @@ pub(super) fn reverse(interface: &str, is_wanted: bool) -> io::Result<Option<Rin
 /// Two numbers that nobody knows.
 fn secret() -> io::Result<[u64; 2]> {
     use std::io::Read as _;
-    let mut octets = [0; 16];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut octets)?;
-    let whole = u128::from_ne_bytes(octets);
+    let mut bytes = [0; 16];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    let whole = u128::from_ne_bytes(bytes);
     Ok([whole as u64, (whole >> 64) as u64])
 }

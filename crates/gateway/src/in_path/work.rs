@@ -197,7 +197,7 @@ impl Work {
             let Some(len) = self.tap.read(&mut self.buffer)? else { break };
             let now = now()?;
             held.stats.packets_in += 1;
-            held.stats.octets_in += len.saturating_sub(VnetHeader::LEN) as u64;
+            held.stats.bytes_in += len.saturating_sub(VnetHeader::LEN) as u64;
             let read = self.take_read(len);
             let sorted = self.sorter.sort(now, read, held.shaper.rate());
             held.take(now, sorted);
@@ -241,7 +241,7 @@ impl Work {
                 Sent::Yes => {
                     self.dropped_in_a_row = 0;
                     held.stats.packets_out += 1;
-                    held.stats.octets_out += frame.octets().len() as u64;
+                    held.stats.bytes_out += frame.bytes().len() as u64;
                     held.delay.record(self::now()?.saturating_since(frame.came_at));
                 }
                 Sent::Dropped => {

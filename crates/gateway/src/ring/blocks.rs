@@ -76,16 +76,16 @@ impl Blocks {
 
     fn show_block(&self, block: NonNull<u8>, show: &mut impl FnMut(&Seen<'_>)) -> u32 {
         // SAFETY: the block is ours until its status says otherwise: nobody writes there meanwhile.
-        let octets = unsafe { std::slice::from_raw_parts(block.as_ptr(), self.len) };
+        let bytes = unsafe { std::slice::from_raw_parts(block.as_ptr(), self.len) };
         let word = |at: usize| {
-            octets.get(at..at + 4).map(|four| u32::from_ne_bytes(four.try_into().expect("four")))
+            bytes.get(at..at + 4).map(|four| u32::from_ne_bytes(four.try_into().expect("four")))
         };
         let header = offset_of!(libc::tpacket_block_desc, hdr);
         let count = word(header + offset_of!(libc::tpacket_hdr_v1, num_pkts)).unwrap_or(0);
         let mut at = word(header + offset_of!(libc::tpacket_hdr_v1, offset_to_first_pkt))
             .unwrap_or(0) as usize;
         for _ in 0..count {
-            let Some((packet, next)) = octets.get(at..).and_then(Seen::in_block) else { break };
+            let Some((packet, next)) = bytes.get(at..).and_then(Seen::in_block) else { break };
             show(&packet);
             at += next;
         }

@@ -33,7 +33,7 @@ impl Few {
     /// Each packet is compared with all of them.
     pub(crate) const MOST: usize = 16;
 
-    fn octets(&self) -> u32 {
+    fn bytes(&self) -> u32 {
         if self.are_shown { HEADERS_OF_FEW } else { 0 }
     }
 }
@@ -59,7 +59,7 @@ pub enum Wanted {
 
 impl Wanted {
     /// Bytes that are copied of packets that go out and come in.
-    fn octets(self) -> (u32, u32) {
+    fn bytes(self) -> (u32, u32) {
         match self {
             Wanted::ShareOut => (0, 0),
             Wanted::HeadersOut | Wanted::MarkedOut(_) => (HEADERS, 0),
@@ -100,9 +100,9 @@ impl Wanted {
         let go_out = &few.ends[..few.ends.len().min(Few::MOST)];
         let come_in: Vec<Endpoints> = go_out.iter().map(|one| one.reversed()).collect();
         let families = || [V4, V6].map(|family| family.on(kind));
-        let (out, inwards) = self.octets();
+        let (out, inwards) = self.bytes();
         let mut outwards: Vec<sock_filter> = self.mark().into_iter().flat_map(has_mark).collect();
-        outwards.extend(families().iter().flat_map(|one| one.few(go_out, few.octets())));
+        outwards.extend(families().iter().flat_map(|one| one.few(go_out, few.bytes())));
         if self == Wanted::ShareOut {
             outwards.extend(one_of_a_share());
             outwards.extend(families().iter().flat_map(Family::syn));
@@ -111,7 +111,7 @@ impl Wanted {
         let mut steps = vec![load_beside(libc::SKF_AD_PKTTYPE)];
         steps.push(equals(u32::from(libc::PACKET_OUTGOING), 0, outwards.len() as u8));
         steps.extend(outwards);
-        steps.extend(families().iter().flat_map(|one| one.few(&come_in, few.octets())));
+        steps.extend(families().iter().flat_map(|one| one.few(&come_in, few.bytes())));
         steps.push(answer(inwards));
         steps
     }
@@ -166,13 +166,13 @@ impl Family {
     }
 
     /// Answers so many bytes for packets of connections between these ends.
-    fn few(&self, few: &[Endpoints], octets: u32) -> Vec<sock_filter> {
+    fn few(&self, few: &[Endpoints], bytes: u32) -> Vec<sock_filter> {
         let of_family = |one: &&Endpoints| one.src.is_ipv4() == (self.version.2 == V4.version.2);
         let few: Vec<&Endpoints> = few.iter().filter(of_family).collect();
         if few.is_empty() {
             return Vec::new();
         }
-        let its = [jump(BPF_JSET, SYN | FIN | RST, 1, 0), answer(octets)];
+        let its = [jump(BPF_JSET, SYN | FIN | RST, 1, 0), answer(bytes)];
         let found = [&self.unless_tcp(its.len() as u8)[..], &its].concat();
         let mut compared = vec![load(BPF_W, self.tcp), step(BPF_ST, 0)];
         for (left, one) in (0..few.len()).rev().zip(&few) {
@@ -237,8 +237,8 @@ fn load_beside(what: libc::c_int) -> sock_filter {
     load(BPF_W, (libc::SKF_AD_OFF + what) as u32)
 }
 
-pub(super) fn answer(octets: u32) -> sock_filter {
-    step(BPF_RET | BPF_K, octets)
+pub(super) fn answer(bytes: u32) -> sock_filter {
+    step(BPF_RET | BPF_K, bytes)
 }
 
 #[cfg(test)]

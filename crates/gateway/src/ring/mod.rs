@@ -56,7 +56,7 @@ pub struct Ring {
     /// Told by the kernel, and not yet by us.
     lost: u64,
     seen: u64,
-    octets_out: u64,
+    bytes_out: u64,
 }
 
 /// Where packets wait to be read.
@@ -128,7 +128,7 @@ impl Ring {
             Holding::Blocks => Held::Blocks(Blocks::new(&socket, wanted)?),
             Holding::Queue => Held::Queue(Queue::new(&socket)?),
         };
-        Ok(Ring { socket, held, wanted, interface, kind, lost: 0, seen: 0, octets_out: 0 })
+        Ok(Ring { socket, held, wanted, interface, kind, lost: 0, seen: 0, bytes_out: 0 })
     }
 
     /// From now on it hears the interface of this number.
@@ -177,8 +177,8 @@ impl Ring {
 
     /// Bytes of packets that went out, whatever was copied of them; without those of connections that are let
     /// pass.
-    pub fn octets_out(&self) -> u64 {
-        self.octets_out
+    pub fn bytes_out(&self) -> u64 {
+        self.bytes_out
     }
 
     /// What kind of link its interface has.
@@ -189,11 +189,11 @@ impl Ring {
     /// Shows every packet that waits, of blocks those that are full, each with when it passed, in nanoseconds
     /// since 1970. Answers how many there were.
     pub fn read(&mut self, mut show: impl FnMut(u64, &Sighting<'_>)) -> u32 {
-        let Ring { socket, held, wanted, interface, octets_out, .. } = self;
+        let Ring { socket, held, wanted, interface, bytes_out, .. } = self;
         let mut see = |seen: &Seen<'_>| {
             let sighting = seen.sighting(*interface, wanted.mark());
             let counts = seen.outgoing && !sighting.is_sample;
-            *octets_out += if counts { seen.len } else { 0 };
+            *bytes_out += if counts { seen.len } else { 0 };
             show(seen.nanos, &sighting);
         };
         match held {

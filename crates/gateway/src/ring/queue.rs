@@ -17,14 +17,14 @@ const AT_A_TIME: u32 = 4_096;
 /// Where a packet is put that is read.
 #[derive(Debug)]
 pub(super) struct Queue {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 impl Queue {
     pub(super) fn new(socket: &OwnedFd) -> io::Result<Queue> {
         set(socket, libc::PACKET_AUXDATA, 1)?;
         set_at(socket, (libc::SOL_SOCKET, libc::SO_RCVBUFFORCE), WAITING)?;
-        Ok(Queue { octets: vec![0; VNET_HEADER + Ring::FRAME] })
+        Ok(Queue { bytes: vec![0; VNET_HEADER + Ring::FRAME] })
     }
 
     /// Shows the packets that wait. Their time is that of being read: somebody is woken for each.
@@ -32,10 +32,10 @@ impl Queue {
         let mut shown = 0;
         // An error of the interface is told to whoever waits for the socket.
         while shown < AT_A_TIME
-            && let Ok((len, address, said)) = receive(socket, &mut self.octets)
+            && let Ok((len, address, said)) = receive(socket, &mut self.bytes)
             && let Ok(nanos) = nanos_of(ClockId::CLOCK_REALTIME)
         {
-            if let Some(seen) = Seen::received(&self.octets[..len], &address, &said, nanos) {
+            if let Some(seen) = Seen::received(&self.bytes[..len], &address, &said, nanos) {
                 show(&seen);
                 shown += 1;
             }
@@ -53,12 +53,12 @@ struct Said {
 
 fn receive(
     socket: &OwnedFd,
-    octets: &mut [u8],
+    bytes: &mut [u8],
 ) -> Result<(usize, libc::sockaddr_ll, libc::tpacket_auxdata), Errno> {
     // SAFETY: all of them are plain numbers and null pointers, for which zeros are sound.
     let (mut address, mut said, mut message): (libc::sockaddr_ll, Said, libc::msghdr) =
         unsafe { (zeroed(), zeroed(), zeroed()) };
-    let mut part = libc::iovec { iov_base: octets.as_mut_ptr().cast(), iov_len: octets.len() };
+    let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
     message.msg_name = (&raw mut address).cast();
     message.msg_namelen = size_of::<libc::sockaddr_ll>() as u32;
     (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);

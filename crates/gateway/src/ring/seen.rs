@@ -27,9 +27,9 @@ pub(super) struct Seen<'a> {
 impl<'a> Seen<'a> {
     /// The packet at the beginning of these bytes of a block, and how far it is to the next; nothing where the
     /// kernel's header points out of them.
-    pub(super) fn in_block(octets: &'a [u8]) -> Option<(Seen<'a>, usize)> {
-        let word = |at: usize| Some(u32::from_ne_bytes(octets.get(at..at + 4)?.try_into().ok()?));
-        let half = |at: usize| Some(u16::from_ne_bytes(octets.get(at..at + 2)?.try_into().ok()?));
+    pub(super) fn in_block(bytes: &'a [u8]) -> Option<(Seen<'a>, usize)> {
+        let word = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        let half = |at: usize| Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
         let status = word(offset_of!(libc::tpacket3_hdr, tp_status))?;
         let mac = usize::from(half(offset_of!(libc::tpacket3_hdr, tp_mac))?);
         let len = word(offset_of!(libc::tpacket3_hdr, tp_snaplen))? as usize;
@@ -39,10 +39,10 @@ impl<'a> Seen<'a> {
         let control = word(variant + offset_of!(libc::tpacket_hdr_variant1, tp_vlan_tci))? as u16;
         let protocol = half(variant + offset_of!(libc::tpacket_hdr_variant1, tp_vlan_tpid))?;
         let address = TPACKET3_HDRLEN_ALIGNED;
-        let kind = *octets.get(address + offset_of!(libc::sockaddr_ll, sll_pkttype))?;
-        let vnet = octets.get(mac.checked_sub(VNET_HEADER)?..mac)?.try_into().ok()?;
+        let kind = *bytes.get(address + offset_of!(libc::sockaddr_ll, sll_pkttype))?;
+        let vnet = bytes.get(mac.checked_sub(VNET_HEADER)?..mac)?.try_into().ok()?;
         let seen = Seen {
-            frame: octets.get(mac..mac + len)?,
+            frame: bytes.get(mac..mac + len)?,
             len: u64::from(word(offset_of!(libc::tpacket3_hdr, tp_len))?),
             nanos: u64::from(seconds) * 1_000_000_000 + u64::from(nanos),
             outgoing: kind == libc::PACKET_OUTGOING,
@@ -55,12 +55,12 @@ impl<'a> Seen<'a> {
 
     /// A packet as a socket hands it over; nothing where it is shorter than what stands before each.
     pub(super) fn received(
-        octets: &'a [u8],
+        bytes: &'a [u8],
         address: &libc::sockaddr_ll,
         said: &libc::tpacket_auxdata,
         nanos: u64,
     ) -> Option<Seen<'a>> {
-        let (vnet, frame) = octets.split_first_chunk()?;
+        let (vnet, frame) = bytes.split_first_chunk()?;
         Some(Seen {
             frame,
             len: u64::from(said.tp_len),

@@ -71,7 +71,7 @@ fn a_queue_tells_of_packets_what_blocks_tell() {
             let [counted, also] = [0, 1].map(|at| rings[at].stats().expect("counters"));
             assert_eq!((counted, counted.lost), (also, 0));
             assert_eq!(counted.packets, by_blocks.len() as u64);
-            assert_eq!(rings[0].octets_out(), rings[1].octets_out());
+            assert_eq!(rings[0].bytes_out(), rings[1].bytes_out());
             // Who is silenced hears nothing more.
             rings[1].silence().expect("a filter");
             a_large_transfer().expect("it is up");

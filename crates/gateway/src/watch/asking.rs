@@ -46,8 +46,8 @@ impl Capture {
 }
 
 impl Read for Capture {
-    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
-        self.0.read(octets)
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.read(bytes)
     }
 }
 

@@ -224,7 +224,7 @@ struct Record {
     at: Time,
     interface: Interface,
     len: u32,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     comment: Comment,
 }
 
@@ -290,8 +290,8 @@ impl Tap {
         if let Some(what) = made {
             comment.add(&format!("injected: {}", name(what)));
         }
-        let octets = ip[..ip.len().min(SNAP)].to_vec();
-        self.pending = Some(Record { at, interface, len: ip.len() as u32, octets, comment });
+        let bytes = ip[..ip.len().min(SNAP)].to_vec();
+        self.pending = Some(Record { at, interface, len: ip.len() as u32, bytes, comment });
     }
 
     fn decide(&mut self, decision: Decision<'_>) {
@@ -328,8 +328,8 @@ impl Tapped {
         let wan = writer.add_interface("wan", "towards the fixed hosts")?;
         let lan = writer.add_interface("lan", "towards the mobile hosts")?;
         let end = monotonic_nanos().saturating_add(request.span.as_nanos());
-        let mut octets = 0;
-        while octets < request.size.get() && !is_over(stream) {
+        let mut bytes = 0;
+        while bytes < request.size.get() && !is_over(stream) {
             let Some(left) = end.checked_sub(monotonic_nanos()) else { break };
             let record = match self.records.recv_timeout(TURN.min(Duration::from_nanos(left))) {
                 Ok(record) => record,
@@ -343,11 +343,11 @@ impl Tapped {
                 Interface::Wan => wan,
                 Interface::Lan(_) => lan,
             };
-            octets += (record.octets.len() + record.comment.text.len() + BLOCK) as u64;
+            bytes += (record.bytes.len() + record.comment.text.len() + BLOCK) as u64;
             writer.write_packet(&PacketRecord {
                 interface,
                 at: record.at,
-                bytes: &record.octets,
+                bytes: &record.bytes,
                 original_len: record.len,
                 comment: (!record.comment.text.is_empty()).then_some(&record.comment.text),
             })?;

@@ -3,7 +3,7 @@
 //! Not there: a metric per connection (labels of unbounded number).
 
 use super::{QueueState, QueueStatus, RingStatus, Shared, Standing, Status};
-use ackord_daemon::metrics::{Compare, Metric, Page, Process, Unit, page};
+use ackord_daemon::metrics::{Compare, Metric, Page, Unit, page};
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -33,35 +33,29 @@ pub fn metrics(status: Status) -> String {
 }
 
 fn process(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {
-    page.process(Process {
-        version: &status.version,
-        uptime_s: status.uptime_s,
-        resident_octets: status.resident_octets,
-        heartbeat_ms: status.heartbeat_ms,
-        heartbeat_worst_ms: status.heartbeat_worst_ms,
-    })?;
-    page.counter(Metric("reloads", "Configurations read anew and taken", None), status.reloads)?;
+    page.process(&status.process)?;
     let late = Metric("loop_lateness", "How late its loop came round", Some(Unit::Seconds));
     page.histograms(late, vec![(vec![], &status.loop_lateness)])?;
     page.findings(&status.health)
 }
 
 fn connections(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {
-    let rest = status.flows.saturating_sub(status.treated + status.control);
-    let groups = [("treated", status.treated), ("control", status.control), ("untreated", rest)]
-        .map(|(group, flows)| (vec![("group", group)], flows as f64));
+    let flows = &status.flows;
+    let rest = flows.known.saturating_sub(flows.treated + flows.control);
+    let groups = [("treated", flows.treated), ("control", flows.control), ("untreated", rest)]
+        .map(|(group, count)| (vec![("group", group)], count as f64));
     page.gauges(Metric("flows", "Connections it knows, by what is done", None), groups.into())?;
     let seen = Metric("flows_seen", "Connections it has known", None);
-    page.counter(seen, status.flows_in_all)?;
+    page.counter(seen, flows.in_all)?;
     let forgotten = Metric("flows_forgotten", "Connections that made room for others", None);
-    page.counter(forgotten, status.forgotten_connections)?;
+    page.counter(forgotten, flows.forgotten)?;
     let held = "Connections whose mobile host is held to be out of reach";
-    page.gauge(Metric("held_flows", held, None), status.held as f64)?;
-    page.counter(Metric("holds", "How often one was", None), status.holds)?;
+    page.gauge(Metric("held_flows", held, None), flows.held as f64)?;
+    page.counter(Metric("holds", "How often one was", None), flows.holds)?;
     let mistaken = "Holds during which nothing had been lost";
-    page.counter(Metric("false_holds", mistaken, None), status.false_holds)?;
-    let ways = [("to_mobile", status.octets_to_mobile), ("from_mobile", status.octets_from_mobile)]
-        .map(|(way, octets)| (vec![("direction", way)], octets));
+    page.counter(Metric("false_holds", mistaken, None), flows.false_holds)?;
+    let ways = [("to_mobile", status.bytes_to_mobile), ("from_mobile", status.bytes_from_mobile)]
+        .map(|(way, bytes)| (vec![("direction", way)], bytes));
     let payload = "TCP payload that passed, of connections that are let pass estimated";
     let payload = Metric("payload", payload, Some(Unit::Bytes));
     page.counters(payload, ways.into())?;
@@ -80,9 +74,9 @@ fn injections(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {
     let dropped = "Packets taken out of the path by decision";
     page.counter(Metric("dropped_packets", dropped, None), status.dropped_by_gateway)?;
     let cache = Metric("cache", "Segments kept, headers included", Some(Unit::Bytes));
-    page.gauge(cache, status.cached_octets as f64)?;
+    page.gauge(cache, status.cached_bytes as f64)?;
     let limit = Metric("cache_limit", "The most it may keep", Some(Unit::Bytes));
-    page.gauge(limit, status.cached_octets_limit as f64)?;
+    page.gauge(limit, status.cached_bytes_limit as f64)?;
     let late = "From the packet that is the cause to the injection";
     let late = Metric("injection_lateness", late, Some(Unit::Seconds));
     page.histograms(late, vec![(vec![], &status.injection_lateness)])
@@ -156,14 +150,14 @@ fn queues(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {
     page.gauges(rate, gauges(|queue| queue.rate_bit_s as f64))?;
     let sent = Metric("queue_packets", "Packets that left it", None);
     page.counters(sent, counters(|queue| queue.packets))?;
-    let octets = Metric("queue_sent", "Bytes that left it", Some(Unit::Bytes));
-    page.counters(octets, counters(|queue| queue.octets))?;
+    let bytes = Metric("queue_sent", "Bytes that left it", Some(Unit::Bytes));
+    page.counters(bytes, counters(|queue| queue.bytes))?;
     let marked = Metric("queue_marked_packets", "Packets it marked (ECN)", None);
     page.counters(marked, counters(|queue| queue.marked))?;
     let waiting = Metric("queue_waiting_packets", "Packets in it", None);
     page.gauges(waiting, gauges(|queue| queue.queued_packets as f64))?;
     let waiting = Metric("queue_waiting", "Bytes in it", Some(Unit::Bytes));
-    page.gauges(waiting, gauges(|queue| queue.queued_octets as f64))?;
+    page.gauges(waiting, gauges(|queue| queue.queued_bytes as f64))?;
     let drops = queues().flat_map(|(at, queue)| {
         let reasons = queue.drops.iter();
         reasons.map(move |(why, count)| {

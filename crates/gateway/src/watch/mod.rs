@@ -34,7 +34,9 @@ pub use capture::{CaptureRequest, Decision, Filter, Taps};
 pub use control::{GATEWAY, listen};
 pub use metrics::{metrics, serve_metrics};
 pub use shared::Shared;
-pub use status::{ClassStatus, FlowStatus, QueueState, QueueStatus, RingStatus, Status, TOP_FLOWS};
+pub use status::{
+    ClassStatus, FlowCounts, FlowStatus, QueueState, QueueStatus, RingStatus, Status, TOP_FLOWS,
+};
 
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,8 @@
 //! Plain data, filled once a second. Units stand in the names; counters count since the start; what the
 //! reader of another version does not know is ignored, and what the writer did not know is empty.
 
-use ackord_daemon::status::{Compared, Group, Standing};
-use ackord_daemon::{DelayStatus, Finding, Heartbeat, Published};
+use ackord_daemon::status::{Compared, Group, Process, Standing};
+use ackord_daemon::{DelayStatus, Finding, Published};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -16,47 +16,19 @@ pub const TOP_FLOWS: usize = 20;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Status {
-    /// Its version.
-    pub version: String,
     /// Its process.
-    pub pid: u32,
-    /// When this was filled in, seconds since 1970.
-    pub at_unix_s: f64,
-    /// How long it has run, s.
-    pub uptime_s: f64,
-    /// The configuration it follows; empty where the command line said it all.
-    pub config: String,
-    /// How often the configuration was read anew and taken.
-    pub reloads: u64,
-    /// The age of its last heartbeat, ms: how long ago its loop last came round. Filled in as the question is
-    /// answered.
-    pub heartbeat_ms: f64,
-    /// The largest age that a heartbeat had since the start, ms.
-    pub heartbeat_worst_ms: f64,
-    /// Memory it occupies, bytes.
-    pub resident_octets: u64,
-
-    /// Connections it knows.
-    pub flows: u64,
-    /// Connections it has known.
-    pub flows_in_all: u64,
-    /// Known connections with a remedy at work.
-    pub treated: u64,
-    /// Known connections left alone, to be compared with.
-    pub control: u64,
-    /// Connections that had to make room for others.
-    pub forgotten_connections: u64,
-    /// Known connections whose mobile host is held to be out of reach.
-    pub held: u64,
-    /// How often one was.
-    pub holds: u64,
-    /// Of those, how often an acknowledgment showed that nothing had been lost.
-    pub false_holds: u64,
+    #[serde(flatten)]
+    pub process: Process,
+    /// The connections it knows.
+    #[serde(flatten)]
+    pub flows: FlowCounts,
     /// TCP payload that passed towards the mobile hosts, bytes. Of connections that are let pass since they are too
     /// fast it is an estimate, here and of each: an eighth of the time is looked at, and counts eight times.
-    pub octets_to_mobile: u64,
+    #[serde(rename = "octets_to_mobile")]
+    pub bytes_to_mobile: u64,
     /// TCP payload that came from them, bytes.
-    pub octets_from_mobile: u64,
+    #[serde(rename = "octets_from_mobile")]
+    pub bytes_from_mobile: u64,
     /// Segments injected, both ways.
     pub injected_segments: u64,
     /// Of those, data towards the mobile hosts.
@@ -70,9 +42,11 @@ pub struct Status {
     /// Packets that it took out of the path by decision: acknowledgments removed, drops of its queues.
     pub dropped_by_gateway: u64,
     /// Bytes of segments that it keeps, headers included.
-    pub cached_octets: u64,
+    #[serde(rename = "cached_octets")]
+    pub cached_bytes: u64,
     /// The most it may keep.
-    pub cached_octets_limit: u64,
+    #[serde(rename = "cached_octets_limit")]
+    pub cached_bytes_limit: u64,
 
     /// What it hears.
     pub rings: Vec<RingStatus>,
@@ -98,10 +72,34 @@ impl Status {
 }
 
 impl Published for Status {
-    fn with_heartbeat(self, heartbeat: Heartbeat) -> Status {
-        let Heartbeat { age_ms, worst_ms } = heartbeat;
-        Status { heartbeat_ms: age_ms, heartbeat_worst_ms: worst_ms, ..self }
+    fn process(&mut self) -> &mut Process {
+        &mut self.process
     }
+}
+
+/// How many connections a gateway knows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FlowCounts {
+    /// Connections it knows.
+    #[serde(rename = "flows")]
+    pub known: u64,
+    /// Connections it has known.
+    #[serde(rename = "flows_in_all")]
+    pub in_all: u64,
+    /// Known connections with a remedy at work.
+    pub treated: u64,
+    /// Known connections left alone, to be compared with.
+    pub control: u64,
+    /// Connections that had to make room for others.
+    #[serde(rename = "forgotten_connections")]
+    pub forgotten: u64,
+    /// Known connections whose mobile host is held to be out of reach.
+    pub held: u64,
+    /// How often one was.
+    pub holds: u64,
+    /// Of those, how often an acknowledgment showed that nothing had been lost.
+    pub false_holds: u64,
 }
 
 /// What is heard of an interface.
@@ -157,11 +155,13 @@ pub struct QueueStatus {
     /// Packets that left it.
     pub packets: u64,
     /// Their bytes.
-    pub octets: u64,
+    #[serde(rename = "octets")]
+    pub bytes: u64,
     /// Packets in it.
     pub queued_packets: u64,
     /// Their bytes.
-    pub queued_octets: u64,
+    #[serde(rename = "queued_octets")]
+    pub queued_bytes: u64,
     /// Packets that it dropped, by reason.
     pub drops: BTreeMap<String, u64>,
     /// Packets that it marked instead (ECN).
@@ -196,15 +196,18 @@ pub struct FlowStatus {
     /// What is done for it.
     pub group: Group,
     /// TCP payload towards the mobile host, bytes.
-    pub octets_to_mobile: u64,
+    #[serde(rename = "octets_to_mobile")]
+    pub bytes_to_mobile: u64,
     /// TCP payload from it, bytes.
-    pub octets_from_mobile: u64,
+    #[serde(rename = "octets_from_mobile")]
+    pub bytes_from_mobile: u64,
     /// Segments injected, both ways.
     pub injected_segments: u64,
     /// What was to be injected and was not.
     pub refused_injections: u64,
     /// Bytes kept of it.
-    pub cached_octets: u64,
+    #[serde(rename = "cached_octets")]
+    pub cached_bytes: u64,
     /// Whether its mobile host is held to be out of reach.
     pub held: bool,
     /// Since its last packet, s.

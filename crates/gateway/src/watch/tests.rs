@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{Interface, Key};
+use ackord_daemon::status::Process;
 use ackord_events::{ProxyAct, ProxySending};
 use ackord_testing::installed;
 use ackord_units::{Bytes, Span, Time};
@@ -50,7 +51,7 @@ fn request(of: Filter) -> CaptureRequest {
 fn a_status_arrives_as_it_was_published_with_the_heartbeat_of_the_moment() {
     let asked = Asked::new();
     let published = Status {
-        flows: 3,
+        flows: FlowCounts { known: 3, ..FlowCounts::default() },
         refused_injections: [("budget".to_owned(), 2), ("gone".to_owned(), 5)].into(),
         classes: vec![ClassStatus {
             standing: Standing::StoodDown { since_unix_s: 1.5, why: "slower".to_owned() },
@@ -60,17 +61,20 @@ fn a_status_arrives_as_it_was_published_with_the_heartbeat_of_the_moment() {
     };
     asked.shared.publish(published.clone());
     let answered = status(&asked.path()).expect("it runs");
-    let Status { heartbeat_ms, heartbeat_worst_ms, .. } = answered;
+    let Process { heartbeat_ms, heartbeat_worst_ms, .. } = answered.process;
     assert!(heartbeat_ms > 0.0 && heartbeat_worst_ms >= heartbeat_ms);
     assert_eq!(answered.refused_in_all(), 7);
-    assert_eq!(answered, Status { heartbeat_ms, heartbeat_worst_ms, ..published });
+    assert_eq!(answered, Status { process: answered.process.clone(), ..published });
 }
 
 #[test]
 fn a_status_of_another_version_is_read_as_far_as_it_is_known() {
     let text = r#"{"flows": 4, "a_later_field": {"x": 1}, "classes": [{"name": "all"}]}"#;
     let read: Status = serde_json::from_str(text).expect("tolerant");
-    assert_eq!((read.flows, read.treated, read.classes[0].name.as_str()), (4, 0, "all"));
+    assert_eq!(
+        (read.flows.known, read.flows.treated, read.classes[0].name.as_str()),
+        (4, 0, "all")
+    );
 }
 
 /// The very texts: whoever runs a gateway knows them, and scripts may.
@@ -163,15 +167,15 @@ fn captured(of: Filter, mut play: impl FnMut(&mut Taps)) -> Vec<u8> {
     taps.renew(&asked.shared);
     assert!(taps.want(key()));
     thread::scope(|scope| {
-        let octets = scope.spawn(move || {
-            let mut octets = Vec::new();
-            reader.read_to_end(&mut octets).expect("until it is over");
-            octets
+        let bytes = scope.spawn(move || {
+            let mut bytes = Vec::new();
+            reader.read_to_end(&mut bytes).expect("until it is over");
+            bytes
         });
         play(&mut taps);
         taps.flush();
         drop(taps);
-        octets.join().expect("no panic")
+        bytes.join().expect("no panic")
     })
 }
 
@@ -219,8 +223,8 @@ const COMMENTS: [&str; 4] = [
 fn a_capture_has_the_packets_of_one_flow_and_what_was_decided() {
     let both = Filter::flow("198.51.100.1:443-192.0.2.7:50000").expect("either order");
     for filter in [both, Filter::Mobile(key().mobile.ip())] {
-        let octets = captured(filter, played);
-        let mut reader = PcapngReader::new(&octets[..]).expect("pcapng");
+        let bytes = captured(filter, played);
+        let mut reader = PcapngReader::new(&bytes[..]).expect("pcapng");
         let mut packets = Vec::new();
         while let Some(packet) = reader.next_packet().expect("sound") {
             packets.push(packet);
@@ -257,7 +261,7 @@ fn wireshark_opens_it() {
 
 #[test]
 fn what_finds_no_room_is_counted_and_told() {
-    let octets = captured(Filter::Mobile(key().mobile.ip()), |taps| {
+    let bytes = captured(Filter::Mobile(key().mobile.ip()), |taps| {
         // Far more than wait at once, faster than a thread writes them.
         for nanos in 0..100_000 {
             taps.seen(at(nanos), key(), Interface::Lan(0), &[0x45; 40]);
@@ -270,7 +274,7 @@ fn what_finds_no_room_is_counted_and_told() {
             taps.flush();
         }
     });
-    let mut reader = PcapngReader::new(&octets[..]).expect("pcapng");
+    let mut reader = PcapngReader::new(&bytes[..]).expect("pcapng");
     let (mut packets, mut missed) = (0, 0);
     while let Some(packet) = reader.next_packet().expect("sound") {
         packets += 1;
@@ -313,9 +317,9 @@ fn captures_are_bounded_in_number_time_and_size() {
     for nanos in 0..60 {
         taps.seen(at(nanos), key(), Interface::Lan(0), &[0x45; 100]);
     }
-    let mut octets = Vec::new();
-    reader.read_to_end(&mut octets).expect("it ends by itself");
-    assert!((2_000..2_600).contains(&octets.len()), "{}", octets.len());
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).expect("it ends by itself");
+    assert!((2_000..2_600).contains(&bytes.len()), "{}", bytes.len());
 }
 
 #[test]
@@ -329,20 +333,20 @@ fn a_capture_that_is_ended_has_whole_packets_only() {
     for nanos in 0..1_000 {
         taps.seen(at(nanos), key(), Interface::Lan(0), &[0x45; 40]);
     }
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     let mut piece = [0; 1 << 16];
-    while octets.is_empty() {
-        octets.extend(reader.read(&mut piece).map(|len| piece[..len].to_vec()).unwrap_or_default());
+    while bytes.is_empty() {
+        bytes.extend(reader.read(&mut piece).map(|len| piece[..len].to_vec()).unwrap_or_default());
     }
     reader.end();
     loop {
         match reader.read(&mut piece) {
             Ok(0) => break,
-            Ok(len) => octets.extend(&piece[..len]),
+            Ok(len) => bytes.extend(&piece[..len]),
             Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock),
         }
     }
-    let mut reader = PcapngReader::new(&octets[..]).expect("pcapng");
+    let mut reader = PcapngReader::new(&bytes[..]).expect("pcapng");
     while reader.next_packet().expect("no packet is cut short").is_some() {}
 }
 

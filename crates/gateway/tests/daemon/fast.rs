@@ -53,12 +53,12 @@ impl Paced {
             let mut stream = connect(address, port);
             let mut due = Instant::now();
             loop {
-                let octets = told.load(Ordering::Relaxed);
-                if octets == END {
+                let bytes = told.load(Ordering::Relaxed);
+                if bytes == END {
                     return;
                 }
-                stream.write_all(&vec![7; octets as usize]).expect("it reads");
-                tell.fetch_add(octets, Ordering::Relaxed);
+                stream.write_all(&vec![7; bytes as usize]).expect("it reads");
+                tell.fetch_add(bytes, Ordering::Relaxed);
                 due += Duration::from_millis(10);
                 std::thread::sleep(due.saturating_duration_since(Instant::now()));
             }
@@ -115,7 +115,7 @@ fn one_fast_one_slow(address: &'static str, port: u16) {
     let fast = Paced::start(&trial.world, address, port, 100_000);
     let beside = Paced::start(&trial.world, address, port + 10, 1_000);
     trial.until("let pass", fast.is(Group::Untreated));
-    let before = trial.until("looked at once", |status| status.uptime_s > 3.0);
+    let before = trial.until("looked at once", |status| status.process.uptime_s > 3.0);
     let (passed_before, shown_before) = packets(&trial, &before);
     pause(3_000);
     let after = trial.status();
@@ -125,7 +125,7 @@ fn one_fast_one_slow(address: &'static str, port: u16) {
     assert_timely!(share < 0.4, "{share} of the packets were shown");
     assert_timely!(fast.is(Group::Untreated)(&after), "{after:#?}");
     assert_timely!(beside.is(Group::Treated)(&after), "{after:#?}");
-    let counted = fast.of(&after).expect("known").octets_to_mobile;
+    let counted = fast.of(&after).expect("known").bytes_to_mobile;
 
     fast.set(1_000);
     let slowed_down = Instant::now();
@@ -135,7 +135,7 @@ fn one_fast_one_slow(address: &'static str, port: u16) {
     // Two seconds at most until it was looked at for long enough, and one until that is told.
     assert_timely!(until_treated < Duration::from_millis(4_000), "after {until_treated:?}");
     // 80 Mbit/s for as long as it was.
-    let about = 100_000.0 * 100.0 * after.uptime_s;
+    let about = 100_000.0 * 100.0 * after.process.uptime_s;
     assert_timely!((0.3..1.5).contains(&(counted as f64 / about)), "{counted} of {about}");
     if address == MOBILE {
         let injected = |status: &Status| fast.of(status).map_or(0, |one| one.injected_segments);
@@ -146,7 +146,7 @@ fn one_fast_one_slow(address: &'static str, port: u16) {
     beside.set(0);
     pause(100);
     let sent = beside.sent.load(Ordering::Relaxed);
-    let seen = |status: &Status| beside.of(status).map_or(0, |one| one.octets_to_mobile);
+    let seen = |status: &Status| beside.of(status).map_or(0, |one| one.bytes_to_mobile);
     let until = Instant::now() + Duration::from_secs(5);
     let mut status = trial.status();
     while seen(&status) < sent && Instant::now() < until {

@@ -21,19 +21,19 @@ fn killed_and_started_anew_it_takes_up_a_living_connection_in_the_middle() {
         trial.configure(REMEDY);
         let mut gateway = trial.start();
         let stream = Stream::start(&trial.world, address, port, LEN);
-        trial.until("seen", |status| status.treated > 0 && status.octets_to_mobile > 100_000);
+        trial.until("seen", |status| status.flows.treated > 0 && status.bytes_to_mobile > 100_000);
         gateway.signal(Signal::SIGKILL);
         gateway.wait();
         pause(300);
         let mut gateway = trial.start();
-        trial.until("taken up", |status| status.treated > 0 && status.octets_to_mobile > 0);
+        trial.until("taken up", |status| status.flows.treated > 0 && status.bytes_to_mobile > 0);
         if address == MOBILE {
             trial.outage(900);
             let status = trial.until("repeated", |status| status.injected_to_mobile > 0);
-            assert!(status.holds > 0, "{status:#?}");
+            assert!(status.flows.holds > 0, "{status:#?}");
         }
-        let (octets, are_right, _) = stream.finish();
-        assert_eq!((octets, are_right), (LEN, true), "{address}");
+        let (bytes, are_right, _) = stream.finish();
+        assert_eq!((bytes, are_right), (LEN, true), "{address}");
         gateway.tell("stop");
         assert_eq!(trial.world.left_behind(), "");
     }
@@ -48,17 +48,17 @@ fn stopped_for_a_while_it_does_not_send_what_is_stale() {
     trial.configure(REMEDY);
     let mut gateway = trial.start();
     let stream = Stream::start(&trial.world, MOBILE, 5_103, LEN);
-    trial.until("seen", |status| status.treated > 0);
+    trial.until("seen", |status| status.flows.treated > 0);
     pause(300);
     gateway.signal(Signal::SIGSTOP);
     // It misses an outage, which it finds in its rings afterwards.
     trial.outage(700);
     pause(700);
     gateway.signal(Signal::SIGCONT);
-    let (octets, are_right, _) = stream.finish();
-    assert_eq!((octets, are_right), (LEN, true));
-    let status = trial.until("awake", |status| status.heartbeat_ms < 1_000.0);
-    assert!(status.heartbeat_worst_ms > 1_000.0, "{status:#?}");
+    let (bytes, are_right, _) = stream.finish();
+    assert_eq!((bytes, are_right), (LEN, true));
+    let status = trial.until("awake", |status| status.process.heartbeat_ms < 1_000.0);
+    assert!(status.process.heartbeat_worst_ms > 1_000.0, "{status:#?}");
     gateway.tell("stop");
 }
 
@@ -71,14 +71,14 @@ fn a_configuration_is_read_anew_and_every_connection_stays_known() {
     trial.configure(REMEDY);
     let mut gateway = trial.start();
     let stream = Stream::start(&trial.world, MOBILE, 5_104, LEN);
-    let before = trial.until("seen", |status| status.treated > 0);
+    let before = trial.until("seen", |status| status.flows.treated > 0);
     assert_eq!(gateway.tell("reload"), "reloaded 0");
     // Another remedy: the box begins anew, the connection does not.
     trial.configure("remedy = \"snoop\"\ncontrol = \"0 %\"");
     assert_eq!(gateway.tell("reload"), "reloaded 1");
-    let after = trial.until("anew", |status| status.reloads == 2);
+    let after = trial.until("anew", |status| status.process.reloads == 2);
     assert_eq!(after.classes[0].remedy, "snoop");
-    assert_eq!((after.flows_in_all, after.flows), (before.flows_in_all, before.flows));
+    assert_eq!((after.flows.in_all, after.flows.known), (before.flows.in_all, before.flows.known));
     // Nonsense: the one before goes on.
     trial.configure("remedy = \"snopp\"");
     assert!(gateway.tell("reload").starts_with("not reloaded"), "nearest: snoop");
@@ -86,8 +86,8 @@ fn a_configuration_is_read_anew_and_every_connection_stays_known() {
     std::fs::write(trial.file(), "wan = \"wan\"\nlan = \"lan\"\nremedy = \"snoop\"\n")
         .expect("written");
     assert!(gateway.tell("reload").contains("restart it"), "the state directory is another");
-    let (octets, are_right, _) = stream.finish();
-    assert_eq!((octets, are_right), (LEN, true));
+    let (bytes, are_right, _) = stream.finish();
+    assert_eq!((bytes, are_right), (LEN, true));
     assert_eq!(trial.status().classes[0].remedy, "snoop");
     gateway.tell("stop");
     assert_eq!(trial.world.left_behind(), "");
@@ -109,13 +109,13 @@ fn an_interface_that_goes_and_comes_back_is_observed_again() {
     trial.slow_down(10);
     // Its address changes, too.
     trial.world.on("m", "ip addr add 10.2.0.9/24 dev l0");
-    let seen = trial.status().flows_in_all;
+    let seen = trial.status().flows.in_all;
     // A ring is opened again within a tenth of a second.
     pause(500);
     let second = Stream::start(&trial.world, "10.2.0.9", 5_106, 1_000_000);
-    trial.until("seen again", |status| status.flows_in_all > seen);
-    let (octets, are_right, _) = second.finish();
-    assert_eq!((octets, are_right), (1_000_000, true));
+    trial.until("seen again", |status| status.flows.in_all > seen);
+    let (bytes, are_right, _) = second.finish();
+    assert_eq!((bytes, are_right), (1_000_000, true));
     gateway.tell("stop");
     assert_eq!(trial.world.left_behind(), "");
 }
@@ -157,15 +157,15 @@ fn a_full_disk_stops_nothing() {
     let mut gateway = trial.start();
     let stream = Stream::start(&trial.world, MOBILE, 5_107, LEN);
     disk.fill();
-    trial.until("seen", |status| status.treated > 0);
+    trial.until("seen", |status| status.flows.treated > 0);
     assert_eq!(gateway.tell("reload"), "reloaded 0");
     // Gone and back on a disk that is full.
     gateway.tell("stop");
     gateway.wait();
     let mut gateway = trial.start();
-    trial.until("taken up", |status| status.octets_to_mobile > 0);
-    let (octets, are_right, _) = stream.finish();
-    assert_eq!((octets, are_right), (LEN, true));
+    trial.until("taken up", |status| status.bytes_to_mobile > 0);
+    let (bytes, are_right, _) = stream.finish();
+    assert_eq!((bytes, are_right), (LEN, true));
     gateway.tell("stop");
     gateway.wait();
 }

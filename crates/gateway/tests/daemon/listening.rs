@@ -56,7 +56,7 @@ fn another_way_to_the_fixed_host_is_learnt_while_a_connection_goes_on() {
     trial.configure("remedy = \"m-tcp\"\ncontrol = \"0 %\"");
     let mut gateway = trial.start();
     let stream = Stream::start(&trial.world, MOBILE, 5_401, 5_000_000);
-    trial.until("seen", |status| status.treated > 0 && status.octets_to_mobile > 100_000);
+    trial.until("seen", |status| status.flows.treated > 0 && status.bytes_to_mobile > 100_000);
     // What it heard at first was before this.
     pause(1_000);
     let new = [0x02, 0, 0, 0, 0, 0x07];
@@ -86,11 +86,11 @@ fn another_way_to_the_fixed_host_is_learnt_while_a_connection_goes_on() {
     is_ready.recv().expect("it listens");
     trial.outage(900);
     trial.until("held", |status| status.injected_to_fixed > 0);
-    let (octets, are_right, _) = stream.finish();
+    let (bytes, are_right, _) = stream.finish();
     over.store(true, Ordering::Relaxed);
     let to = holds.join().expect("it reads");
     assert_eq!(to.keys().collect::<Vec<_>>(), [&new], "{to:?}");
-    assert_eq!((octets, are_right), (5_000_000, true));
+    assert_eq!((bytes, are_right), (5_000_000, true));
     gateway.tell("stop");
     assert_eq!(trial.world.left_behind(), "");
 }
@@ -114,16 +114,16 @@ fn begins_when_little_passed() {
     let stream = Stream::start(&trial.world, MOBILE, 5_402, 5_000_000);
     let status = trial.until("in blocks", |status| !is_one_by_one(status));
     // The first packets were seen: what is kept of it is whole from the beginning on.
-    assert_eq!(status.treated, 1, "{status:#?}");
+    assert_eq!(status.flows.treated, 1, "{status:#?}");
     trial.outage(900);
     trial.until("repaired", |status| status.injected_to_mobile > 0);
-    let (octets, are_right, _) = stream.finish();
-    assert_eq!((octets, are_right), (5_000_000, true));
+    let (bytes, are_right, _) = stream.finish();
+    assert_eq!((bytes, are_right), (5_000_000, true));
     pause(2_000);
     let status = trial.status();
     let lost: u64 = status.rings.iter().map(|ring| ring.lost).sum();
     assert_timely!(lost == 0, "{lost} packets were lost");
-    assert!(status.octets_to_mobile >= 5_000_000, "{status:#?}");
+    assert!(status.bytes_to_mobile >= 5_000_000, "{status:#?}");
     gateway.tell("stop");
     assert_eq!(trial.world.left_behind(), "");
 }

@@ -118,8 +118,8 @@ fn a_rule_by_mark_takes_its_connections_when_the_mark_is_known_and_after_a_reloa
         one.mark(mark);
     }
     let status = expect("marked", ["first", "second", "default", "default"]);
-    let octets = |status: &ackord_gateway::watch::Status| status.octets_to_mobile;
-    assert_eq!(octets(&status), 7 * 5_000, "what a ring of marks shows is counted once");
+    let bytes = |status: &ackord_gateway::watch::Status| status.bytes_to_mobile;
+    assert_eq!(bytes(&status), 7 * 5_000, "what a ring of marks shows is counted once");
     trial.configure(&rules("0x20/0xff", "0x7"));
     assert_eq!(gateway.tell("reload"), "reloaded 2");
     // What is known of a mark stays known; the ring of the new one tells of the next packet.

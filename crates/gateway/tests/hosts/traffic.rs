@@ -35,12 +35,12 @@ impl Datagrams {
             socket.set_read_timeout(Some(Duration::from_millis(50))).expect("a time");
             ready.send(()).expect("awaited");
             let mut arrivals = Vec::new();
-            let mut octets = [0; 8];
+            let mut bytes = [0; 8];
             // What is on its way when sending ends arrives within the time of two reads.
             let mut quiet = 0;
             while quiet < 3 {
-                match socket.recv(&mut octets) {
-                    Ok(_) => arrivals.push((u64::from_be_bytes(octets), Instant::now())),
+                match socket.recv(&mut bytes) {
+                    Ok(_) => arrivals.push((u64::from_be_bytes(bytes), Instant::now())),
                     Err(_) if end.load(Ordering::Relaxed) => quiet += 1,
                     Err(_) => {}
                 }
@@ -100,13 +100,13 @@ pub(crate) struct Stream {
     receiver: JoinHandle<(usize, bool, Duration)>,
 }
 
-fn octet(at: usize) -> u8 {
+fn byte(at: usize) -> u8 {
     (at * 7 + at / 251) as u8
 }
 
 impl Stream {
     pub(crate) fn start(world: &World, address: &'static str, port: u16, len: usize) -> Stream {
-        let octets: Vec<u8> = (0..len).map(octet).collect();
+        let bytes: Vec<u8> = (0..len).map(byte).collect();
         let (ready, is_ready) = std::sync::mpsc::channel();
         let receiver = world.spawn("m", move || {
             let listener = TcpListener::bind((address, port)).expect("free");
@@ -114,9 +114,9 @@ impl Stream {
             let (mut stream, _) = listener.accept().expect("it comes");
             let began = Instant::now();
             let (mut at, mut is_right) = (0, true);
-            let mut octets = vec![0; 1 << 16];
-            while let Ok(read @ 1..) = stream.read(&mut octets) {
-                is_right &= octets[..read].iter().zip(at..).all(|(one, at)| *one == octet(at));
+            let mut bytes = vec![0; 1 << 16];
+            while let Ok(read @ 1..) = stream.read(&mut bytes) {
+                is_right &= bytes[..read].iter().zip(at..).all(|(one, at)| *one == byte(at));
                 at += read;
             }
             (at, is_right, began.elapsed())
@@ -124,7 +124,7 @@ impl Stream {
         is_ready.recv().expect("it binds");
         let sender = world.spawn("s", move || {
             let mut stream = TcpStream::connect((address, port)).expect("it listens");
-            stream.write_all(&octets).expect("it reads");
+            stream.write_all(&bytes).expect("it reads");
         });
         Stream { sender, receiver }
     }

@@ -42,8 +42,8 @@ fn after_a_kill_packets_pass_at_once_and_what_is_left_is_undone_at_the_next_star
             gateway.wait();
             std::thread::sleep(Duration::from_millis(200));
             // No connection ends, no byte is lost or changed.
-            let (octets, are_right, _) = stream.finish();
-            assert_eq!((octets, are_right), (3_000_000, true), "{way}");
+            let (bytes, are_right, _) = stream.finish();
+            assert_eq!((bytes, are_right), (3_000_000, true), "{way}");
             let (arrivals, _) = datagrams.finish();
             let again = until_it_goes_on(&arrivals, killed_at).expect("they pass again");
             assert_timely!(again < WITHIN, "{way}: {again:?} after the kill");
@@ -80,8 +80,8 @@ fn while_it_is_stopped_the_kernel_forwards_and_it_goes_on_afterwards() {
             let before = gateway.number("in");
             std::thread::sleep(Duration::from_millis(200));
             assert!(gateway.number("in") > before, "packets go through it again");
-            let (octets, are_right, _) = stream.finish();
-            assert_eq!((octets, are_right), (4_000_000, true), "{way}");
+            let (bytes, are_right, _) = stream.finish();
+            assert_eq!((bytes, are_right), (4_000_000, true), "{way}");
             let (arrivals, _) = datagrams.finish();
             let again = until_it_goes_on(&arrivals, stopped_at).expect("they pass again");
             assert_timely!(again < WITHIN, "{way}: {again:?} after the stop");
@@ -180,8 +180,8 @@ fn two_streams_share_behind_selective_drop() {
     let mut gateway = world.gateway(&words);
     let streams = [5_020, 5_021].map(|port| Stream::start(&world, MOBILE, port, 5_000_000));
     let finished = streams.map(Stream::finish);
-    for (octets, are_right, took) in finished {
-        assert_eq!((octets, are_right), (5_000_000, true));
+    for (bytes, are_right, took) in finished {
+        assert_eq!((bytes, are_right), (5_000_000, true));
         println!("5 MB in {took:?}");
     }
     let dropped = gateway.tell("stats");

@@ -29,8 +29,8 @@ fn all_kinds_of_packets_go_through_and_arrive_as_they_were() {
         let words = format!("lan drop-tail:1000 500 {way} {}", state.path().display());
         let mut gateway = world.gateway(&words);
         for (address, port) in [(MOBILE, 5_001), (MOBILE_V6, 5_002)] {
-            let (octets, are_right, _) = Stream::start(&world, address, port, 20_000_000).finish();
-            assert_eq!((octets, are_right), (20_000_000, true), "{way} {address}");
+            let (bytes, are_right, _) = Stream::start(&world, address, port, 20_000_000).finish();
+            assert_eq!((bytes, are_right), (20_000_000, true), "{way} {address}");
         }
         // Fragments, small ones, IPv6 without what neighbours know of each other.
         world.on("m", "ip neigh flush dev l0");
@@ -117,8 +117,8 @@ fn what_a_bridge_forwards_comes_out_as_it_went_in() {
                 ring.read(|_, sighting| {
                     let mut frame = sighting.frame.to_vec();
                     if let Some(tag) = sighting.vlan {
-                        let octets = [tag.protocol.to_be_bytes(), tag.control.to_be_bytes()];
-                        frame.splice(12..12, octets.concat());
+                        let bytes = [tag.protocol.to_be_bytes(), tag.control.to_be_bytes()];
+                        frame.splice(12..12, bytes.concat());
                     }
                     if frame[..12] == self::frame(&[])[..12] {
                         seen.push(frame);
@@ -159,8 +159,8 @@ fn a_rate_is_kept_and_order_too_through_a_change_and_an_end() {
         let words = format!("lan drop-tail:1000 20 tcx {}", state.path().display());
         let datagrams = Datagrams::start(&world);
         let mut gateway = world.gateway(&words);
-        let (octets, are_right, took) = Stream::start(&world, MOBILE, 5_004, 5_000_000).finish();
-        assert_eq!((octets, are_right), (5_000_000, true));
+        let (bytes, are_right, took) = Stream::start(&world, MOBILE, 5_004, 5_000_000).finish();
+        assert_eq!((bytes, are_right), (5_000_000, true));
         // 5 MB of payload at 20 Mbit/s; nothing can make it faster. The queue is empty at first.
         assert!(took > Duration::from_millis(1_950), "{took:?}");
         let stream = Stream::start(&world, MOBILE, 5_005, 20_000_000);
@@ -168,8 +168,8 @@ fn a_rate_is_kept_and_order_too_through_a_change_and_an_end() {
             std::thread::sleep(Duration::from_millis(200));
             assert_eq!(gateway.tell(&format!("change {queue}")), "changed");
         }
-        let (octets, are_right, _) = stream.finish();
-        assert_eq!((octets, are_right), (20_000_000, true));
+        let (bytes, are_right, _) = stream.finish();
+        assert_eq!((bytes, are_right), (20_000_000, true));
         assert!(gateway.number("reverse") > 0, "selective drop was shown ACKs");
         let stopped = gateway.tell("stop");
         std::thread::sleep(Duration::from_millis(50));

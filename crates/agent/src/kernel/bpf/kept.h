@@ -15,10 +15,10 @@ struct {
 	__type(value, struct facts);
 } sockets SEC(".maps");
 
-#define RING_OCTETS (1 << 20)
+#define RING_BYTES (1 << 20)
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, RING_OCTETS);
+	__uint(max_entries, RING_BYTES);
 } reports SEC(".maps");
 
 /* Which class an application belongs to. */

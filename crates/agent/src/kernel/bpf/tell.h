@@ -40,7 +40,7 @@ static __always_inline void fill(struct report *report, struct facts *facts, __u
 static __always_inline void submit(struct report *report)
 {
 	int is_new = !report->class && report->application && report->kind == REPORT_OPENED;
-	int is_full = bpf_ringbuf_query(&reports, BPF_RB_AVAIL_DATA) > RING_OCTETS / 4;
+	int is_full = bpf_ringbuf_query(&reports, BPF_RB_AVAIL_DATA) > RING_BYTES / 4;
 
 	bpf_ringbuf_submit(report, is_new || is_full ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }

@@ -36,7 +36,7 @@ fn hold(bytes: &[u8]) {
 
 proptest! {
     #[test]
-    fn any_octets_come_to_an_end(which in 0..5_usize, tail in vec(any::<u8>(), 0..600)) {
+    fn any_bytes_come_to_an_end(which in 0..5_usize, tail in vec(any::<u8>(), 0..600)) {
         let head = match which {
             0 => Vec::new(),
             1 => files::pcap_header(Order::Little, files::MICROS, 1),
@@ -48,7 +48,7 @@ proptest! {
     }
 
     #[test]
-    fn changed_octets_leave_what_is_before_them(
+    fn changed_bytes_leave_what_is_before_them(
         which in any::<prop::sample::Index>(),
         at in any::<prop::sample::Index>(),
         change in vec(any::<u8>(), 1..20),
@@ -70,16 +70,16 @@ proptest! {
     }
 
     #[test]
-    fn packed_captures_with_changed_octets_come_to_an_end(
+    fn packed_captures_with_changed_bytes_come_to_an_end(
         which in any::<prop::sample::Index>(),
         at in any::<prop::sample::Index>(),
-        octet in any::<u8>(),
+        byte in any::<u8>(),
     ) {
         let captures = captures();
         let file = which.get(&captures);
         for mut packed in [gzip(file), zstd(file)] {
             let at = at.index(packed.len());
-            packed[at] = octet;
+            packed[at] = byte;
             hold(&packed);
         }
     }

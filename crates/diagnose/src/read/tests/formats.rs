@@ -34,7 +34,7 @@ fn formats_have_names() {
 }
 
 #[test]
-fn an_input_that_comes_octet_by_octet_is_the_same() {
+fn an_input_that_comes_byte_by_byte_is_the_same() {
     for (name, file) in files::all() {
         let input = Box::new(Trickle(Cursor::new(file.clone())));
         let mut reader = Reader::from_reader("test", input, 3).expect("a capture");

@@ -49,7 +49,7 @@ fn a_frame_cut_anywhere_tells_as_much_as_is_there() {
 }
 
 #[test]
-fn snap_lengths_of_64_octets_hold_ethernet_and_ipv4_with_timestamps() {
+fn snap_lengths_of_64_bytes_hold_ethernet_and_ipv4_with_timestamps() {
     let bytes = ethernet(0x0800, &ipv4(6, &tcp()));
     let (outcome, seen) = down(1, &bytes[..66], bytes.len());
     assert_eq!(outcome, Outcome::Tcp);
@@ -132,11 +132,11 @@ fn first_fragments_count_and_others_are_fragments() {
 #[test]
 fn what_contradicts_itself_is_malformed() {
     let sound = ipv4(6, &tcp());
-    for (at, octet) in [(0, 0x41), (0, 0x4f), (0, 0x75), (3, 30), (32, 0x40)] {
+    for (at, byte) in [(0, 0x41), (0, 0x4f), (0, 0x75), (3, 30), (32, 0x40)] {
         let mut bytes = sound.clone();
-        bytes[at] = octet;
+        bytes[at] = byte;
         let outcome = down(101, &bytes[..60.min(bytes.len())], sound.len()).0;
-        assert_eq!(outcome, Outcome::Malformed, "byte {at} as {octet:#x}");
+        assert_eq!(outcome, Outcome::Malformed, "byte {at} as {byte:#x}");
     }
     assert_eq!(down(1, &[], 0).0, Outcome::Malformed);
     assert_eq!(down(1, &ethernet(0x0800, &[]), 14).0, Outcome::Malformed);

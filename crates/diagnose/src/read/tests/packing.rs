@@ -86,8 +86,8 @@ fn damage_within_a_packed_capture_leaves_what_is_before() {
     for (name, pack) in PACKINGS {
         let mut packed = pack(&file);
         let middle = packed.len() / 2;
-        for octet in &mut packed[middle..middle + 64] {
-            *octet ^= 0xa5;
+        for byte in &mut packed[middle..middle + 64] {
+            *byte ^= 0xa5;
         }
         let (_, about) = sound(&packed);
         assert!(about.damage.is_some(), "{name}");
@@ -98,11 +98,11 @@ fn damage_within_a_packed_capture_leaves_what_is_before() {
 /// Frames that cannot be packed much.
 fn noise(count: usize) -> Vec<Vec<u8>> {
     let mut state = 1_u32;
-    let mut octet = || {
+    let mut byte = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 24) as u8
     };
-    (0..count).map(|_| (0..200).map(|_| octet()).collect()).collect()
+    (0..count).map(|_| (0..200).map(|_| byte()).collect()).collect()
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn who_is_fast_is_let_pass_until_it_slows_down_and_then_is_taken_up_in_the_middl
     assert!(downloads.is_let_pass(FAST));
     // What passed meanwhile is estimated, and no evidence.
     let (sent, connection) = (f64::from(downloads.sent[0]), downloads.connection(FAST));
-    let counted = connection.counters.octets_to_mobile as f64;
+    let counted = connection.counters.bytes_to_mobile as f64;
     assert!((0.9..1.1).contains(&(counted / sent)), "{counted} {sent}");
     assert_eq!(connection.to_mobile.until(at(downloads.millis)), before);
 
@@ -138,7 +138,7 @@ fn who_is_fast_is_let_pass_until_it_slows_down_and_then_is_taken_up_in_the_middl
     let connection = downloads.connection(FAST);
     assert!(connection.kept() > Bytes::ZERO);
     assert_eq!(connection.to_mobile.stalls, 0);
-    let acknowledged = connection.to_mobile.octets - before.octets;
+    let acknowledged = connection.to_mobile.bytes - before.bytes;
     let longest = u64::from(MSS) * 2 * 2_200;
     assert!((longest / 3..longest).contains(&acknowledged), "{acknowledged} {longest}");
     let active = connection.to_mobile.active.saturating_sub(before.active);
@@ -146,8 +146,8 @@ fn who_is_fast_is_let_pass_until_it_slows_down_and_then_is_taken_up_in_the_middl
 
     // Beside it nothing was missed.
     let beside = downloads.connection(BESIDE);
-    assert_eq!(beside.counters.octets_to_mobile, u64::from(downloads.sent[1]));
-    assert_eq!(beside.to_mobile.octets, u64::from(downloads.sent[1] - 6 * MSS));
+    assert_eq!(beside.counters.bytes_to_mobile, u64::from(downloads.sent[1]));
+    assert_eq!(beside.to_mobile.bytes, u64::from(downloads.sent[1] - 6 * MSS));
     assert_eq!((beside.to_mobile.stalls, beside.counters.refused), (0, 0));
     assert_eq!(downloads.unheard, 0);
 }
@@ -189,7 +189,7 @@ fn what_stands_before_a_syn_is_known_whichever_interface_tells_first() {
         }
         let to_wan = |engine: &Engine| {
             let connection = engine.connections().iter().next().expect("one");
-            connection.to_wan.map(|link| link.octets()[0])
+            connection.to_wan.map(|link| link.bytes()[0])
         };
         // Of anything else there will be another packet.
         let known = flags == Flags::SYN || !wan_first;

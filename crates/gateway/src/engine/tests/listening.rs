@@ -96,7 +96,7 @@ fn alone_a_fast_one_is_not_heard_between_looks_until_somebody_else_says_somethin
     let share = downloads.unheard as f64 / 8_000.0;
     assert!((0.85..0.9).contains(&share), "{share}");
     assert!(downloads.is_let_pass(FAST));
-    let counted = downloads.connection(FAST).counters.octets_to_mobile as f64;
+    let counted = downloads.connection(FAST).counters.bytes_to_mobile as f64;
     let sent = f64::from(downloads.sent[0]);
     assert!((0.9..1.1).contains(&(counted / sent)), "{counted} {sent}");
 
@@ -104,7 +104,7 @@ fn alone_a_fast_one_is_not_heard_between_looks_until_somebody_else_says_somethin
     downloads.pass(Way::In, BESIDE, Segment { flags: Flags::SYN, ..segment(0, 0, 0, 0) });
     let unheard = downloads.unheard;
     downloads.data(BESIDE, MSS, 0);
-    assert_eq!(downloads.connection(BESIDE).counters.octets_to_mobile, u64::from(MSS));
+    assert_eq!(downloads.connection(BESIDE).counters.bytes_to_mobile, u64::from(MSS));
     // As long as he has not acknowledged it, and for a second after.
     downloads.go_on(3_000, Some(LARGE));
     downloads.pass(Way::In, BESIDE, segment(1, downloads.sent[1], 0, downloads.millis));

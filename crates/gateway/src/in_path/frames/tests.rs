@@ -74,7 +74,7 @@ fn what_takes_more_than_a_millisecond_is_cut_up_into_sound_packets_and_the_rest_
             let count = pieces.len();
             for (one, mut frame) in pieces {
                 assert_eq!(frame.with_header()[..10], [0; 10]);
-                assert_eq!(frame.octets()[..12 + tags.len()], read[10..22 + tags.len()]);
+                assert_eq!(frame.bytes()[..12 + tags.len()], read[10..22 + tags.len()]);
                 let ip = &*frame.ip();
                 let decoded = decode(ip).expect("checksums and all");
                 assert_eq!((one.flow, Some(decoded.segment)), (packet.flow, one.tcp));
@@ -100,7 +100,7 @@ fn a_mark_in_front_is_taken_away_and_kept() {
     // Where its checksum begins, counted from the beginning of what was read.
     read[6..8].copy_from_slice(&(18_u16 + 34).to_ne_bytes());
     let Sorted::Packet(_, frame) = sort(&sorter, &read, FAST) else { panic!("one") };
-    assert_eq!((frame.mark, frame.octets()), (0x0102_0304, &plain[10..]));
+    assert_eq!((frame.mark, frame.bytes()), (0x0102_0304, &plain[10..]));
     assert_eq!(frame.with_header()[6..8], 34_u16.to_ne_bytes());
 }
 
@@ -160,16 +160,16 @@ fn both_directions_of_a_connection_are_one_flow_and_others_are_others() {
 proptest! {
     /// Whatever is read, what goes on is what was read.
     #[test]
-    fn any_octets_go_on_as_they_came(
+    fn any_bytes_go_on_as_they_came(
         read in proptest::collection::vec(any::<u8>(), 0..200),
         bare in any::<bool>(),
         shape in 0..5_usize,
     ) {
         let mut read = read;
         let starts = [&[][..], &[8, 0, 0x45], &[0x86, 0xdd, 0x60], &[0x81, 0], &[8, 0, 0x4f]];
-        for (at, octet) in starts[shape].iter().enumerate() {
+        for (at, byte) in starts[shape].iter().enumerate() {
             if let Some(place) = read.get_mut(22 + at) {
-                *place = *octet;
+                *place = *byte;
             }
         }
         let kind = if bare { LinkKind::Bare } else { LinkKind::Ethernet };
@@ -190,12 +190,12 @@ proptest! {
         size in 0..2_000_u16,
     ) {
         let mut read = offloaded(4, &[], 9_000, size);
-        for (at, octet) in changes {
-            read[at] = octet;
+        for (at, byte) in changes {
+            read[at] = byte;
         }
         let sorted = sort(&sorter(LinkKind::Ethernet), &read, SLOW);
         if let Sorted::Pieces(pieces) = sorted {
-            prop_assert!(pieces.iter().all(|(_, frame)| frame.octets().len() <= read.len()));
+            prop_assert!(pieces.iter().all(|(_, frame)| frame.bytes().len() <= read.len()));
         }
     }
 }

@@ -24,9 +24,9 @@ fn run(program: &[sock_filter], frame: &[u8], beside: Beside) -> u32 {
     loop {
         let now = program[at];
         let (code, k) = (u32::from(now.code), now.k);
-        let octets = |count: usize| {
-            let octets = frame.get(k as usize..k as usize + count)?;
-            Some(octets.iter().fold(0, |sum, one| sum << 8 | u32::from(*one)))
+        let bytes = |count: usize| {
+            let bytes = frame.get(k as usize..k as usize + count)?;
+            Some(bytes.iter().fold(0, |sum, one| sum << 8 | u32::from(*one)))
         };
         let mut loaded = Some(a);
         let jump = |holds: bool| usize::from(if holds { now.jt } else { now.jf });
@@ -37,10 +37,10 @@ fn run(program: &[sock_filter], frame: &[u8], beside: Beside) -> u32 {
                 libc::SKF_AD_PKTTYPE => Some(libc::PACKET_HOST.into()),
                 libc::SKF_AD_MARK => Some(beside.mark),
                 libc::SKF_AD_RANDOM => Some(beside.random),
-                _ => octets(4),
+                _ => bytes(4),
             };
         } else if code == BPF_LD | BPF_B | BPF_ABS {
-            loaded = octets(1);
+            loaded = bytes(1);
         } else if code == BPF_LD | BPF_MEM {
             loaded = Some(kept.expect("kept before"));
         } else if code == BPF_ST {
@@ -107,7 +107,7 @@ fn of_few_connections_nothing_is_copied_or_headers_but_how_they_begin_and_end() 
             }) {
                 let is_one = few.ends.contains(&ends) || few.ends.contains(&ends.reversed());
                 let answer = |flags| run(&program, &frame(kind, ends, flags), beside);
-                let (out, inwards) = wanted.octets();
+                let (out, inwards) = wanted.bytes();
                 let all = if beside.goes_out { out } else { inwards };
                 let of_few = if are_shown { HEADERS_OF_FEW } else { 0 };
                 let expected = if is_one { of_few } else { all };
@@ -219,7 +219,7 @@ proptest! {
     /// and long enough for TCP is shown.
     #[test]
     fn any_frame_gets_an_answer(
-        octets in proptest::collection::vec(any::<u8>(), 0..120),
+        bytes in proptest::collection::vec(any::<u8>(), 0..120),
         goes_out in any::<bool>(),
         random in any::<u32>(),
         (count, are_shown) in (0_u16..20, any::<bool>()),
@@ -227,10 +227,10 @@ proptest! {
         let few = Few { ends: many(count), are_shown };
         let beside = Beside { goes_out, mark: 0, random };
         for kind in KINDS {
-            let answer = run(&Wanted::DataOutHeadersIn.filter(kind, &few), &octets, beside);
+            let answer = run(&Wanted::DataOutHeadersIn.filter(kind, &few), &bytes, beside);
             let all = if goes_out { u32::MAX } else { HEADERS };
-            prop_assert!(answer == all || octets.len() < 14 + 40 + 20 && answer == 0, "{answer}");
-            let answer = run(&Wanted::ShareOut.filter(kind, &few), &octets, beside);
+            prop_assert!(answer == all || bytes.len() < 14 + 40 + 20 && answer == 0, "{answer}");
+            let answer = run(&Wanted::ShareOut.filter(kind, &few), &bytes, beside);
             prop_assert!(answer == 0 || goes_out && answer == HEADERS, "{answer}");
         }
     }

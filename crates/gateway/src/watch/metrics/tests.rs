@@ -1,7 +1,10 @@
 //! What Prometheus gets, as it reads it.
 
 use super::*;
-use crate::watch::{ClassStatus, Compared, Delays, Estimate, Finding, QueueStatus, Severity};
+use crate::watch::{
+    ClassStatus, Compared, Delays, Estimate, Finding, FlowCounts, QueueStatus, Severity,
+};
+use ackord_daemon::status::Process;
 use ackord_units::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
@@ -18,11 +21,9 @@ fn full() -> Status {
         difference: None,
     };
     Status {
-        version: "1.2.3".to_owned(),
-        flows: 10,
-        treated: 6,
-        control: 1,
-        octets_to_mobile: 123,
+        process: Process { version: "1.2.3".to_owned(), ..Process::default() },
+        flows: FlowCounts { known: 10, treated: 6, control: 1, ..FlowCounts::default() },
+        bytes_to_mobile: 123,
         injected_to_mobile: 17,
         refused_injections: [("budget \"spent\"\n".to_owned(), 3)].into(),
         injection_lateness: delays.status(),
