@@ -42,15 +42,6 @@ const TURN: Duration = Duration::from_millis(100);
 /// How often levers are looked at, and the status is published.
 const LOOK_EVERY: Span = Span::from_secs(1);
 
-/// What a daemon is to do with what it sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Pull levers.
-    Act,
-    /// Only see what they would gain: nothing is changed, nobody is asked.
-    Observe,
-}
-
 /// What a daemon tells while it runs.
 #[derive(Debug)]
 pub enum News<'a> {
@@ -99,21 +90,21 @@ impl std::fmt::Debug for Daemon {
 }
 
 impl Daemon {
-    /// Loads the programs and attaches them where a configuration says.
+    /// Loads the programs and attaches them where a configuration says. One that does not act only sees what levers
+    /// would gain: nothing is changed, nobody is asked.
     ///
     /// # Errors
     /// Where the process may not, the kernel is too old, the control group is none, or another agent runs.
     pub fn open(
         config: AgentConfig,
         file: Option<Source>,
-        mode: Mode,
+        acts: bool,
     ) -> Result<Daemon, DaemonError> {
         if !crate::cgroups::is_whole() {
             return Err(DaemonError::Container);
         }
         let root = places::root(&config)?;
         let asked = Arc::new(Asked::default());
-        let acts = mode == Mode::Act;
         let socket = match acts {
             true => Some(open_socket(&config, &asked)?),
             false => None,

@@ -2,7 +2,7 @@
 //! and when.
 
 use crate::routes::Table;
-use ackord_daemon::{Change, Lock, Undoing};
+use ackord_daemon::{Change, Lock};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
@@ -73,17 +73,17 @@ impl Change for Made {
         }
     }
 
-    fn undo(&self) -> io::Result<Undoing> {
+    fn undo(&self) -> io::Result<bool> {
         match &self.what {
             What::Sysctl { path, old, new } => {
                 if fs::read_to_string(path)?.trim_end() != new {
-                    return Ok(Undoing::Superseded);
+                    return Ok(false);
                 }
                 fs::write(path, old)?;
-                Ok(Undoing::Undone)
+                Ok(true)
             }
-            What::Routes(table) => table.remove().map(|()| Undoing::Undone),
-            What::Sockets { mark, list } => clean(*mark, list).map(|_| Undoing::Undone),
+            What::Routes(table) => table.remove().map(|()| true),
+            What::Sockets { mark, list } => clean(*mark, list).map(|_| true),
         }
     }
 }
@@ -125,10 +125,10 @@ mod tests {
         fs::write(&path, "3\n").expect("ours");
         let what = What::Sysctl { path: path.clone(), old: "1".to_owned(), new: "3".to_owned() };
         let made = Made::now(what, "asked for");
-        assert_eq!(made.undo().expect("ours"), Undoing::Undone);
+        assert!(made.undo().expect("ours"));
         assert_eq!(fs::read_to_string(&path).expect("ours"), "1");
         fs::write(&path, "7\n").expect("ours");
-        assert_eq!(made.undo().expect("ours"), Undoing::Superseded);
+        assert!(!made.undo().expect("ours"));
         assert_eq!(fs::read_to_string(&path).expect("ours"), "7\n");
     }
 

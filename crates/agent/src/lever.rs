@@ -7,7 +7,7 @@
 //! ```
 
 use crate::report::Own;
-use ackord_daemon::evidence::{Compared, Evidence, Harm, Sample};
+use ackord_daemon::evidence::{Compared, Evidence, Figure, Sample};
 use ackord_units::{Span, Time};
 
 /// A lever.
@@ -75,7 +75,7 @@ pub enum Standing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// Treated connections are worse off.
-    Harm(Harm),
+    Harm(Figure),
     /// They are no better off.
     NoGain,
 }
@@ -84,7 +84,7 @@ impl Why {
     /// In words.
     pub fn told(self) -> &'static str {
         match self {
-            Why::Harm(harm) => harm.told(),
+            Why::Harm(harm) => harm.harm_told(),
             Why::NoGain => "its connections are no better off than those left alone",
         }
     }

@@ -58,7 +58,7 @@ mod sockets;
 pub mod watch;
 
 #[cfg(feature = "bpf")]
-pub use daemon::{Daemon, DaemonError, Mode, News, Source};
+pub use daemon::{Daemon, DaemonError, News, Source};
 pub use journal::{Journal, Made};
 pub use lever::Lever;
 pub use names::By;

@@ -21,30 +21,26 @@ pub use levers::probe;
 pub struct Finding {
     /// What.
     pub what: &'static str,
-    /// Whether it is there.
-    pub allowed: Allowed,
+    /// What more there is to say where it is there; otherwise why it is not, and what to do.
+    pub found: Result<String, String>,
     /// What it is for, and the least kernel.
     pub remark: String,
 }
 
-/// Whether something is there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Allowed {
-    /// It is; the text says more.
-    Yes(String),
-    /// It is not, and why, and what to do.
-    No(String),
-}
-
 impl Finding {
-    fn new(what: &'static str, allowed: Result<String, String>, remark: &str) -> Finding {
-        let allowed = allowed.map_or_else(Allowed::No, Allowed::Yes);
-        Finding { what, allowed, remark: remark.to_owned() }
+    fn new(what: &'static str, found: Result<String, String>, remark: &str) -> Finding {
+        Finding { what, found, remark: remark.to_owned() }
     }
 
     /// Whether it is there.
     pub fn is_there(&self) -> bool {
-        matches!(self.allowed, Allowed::Yes(_))
+        self.found.is_ok()
+    }
+
+    /// What was found, in words.
+    pub fn told(&self) -> &str {
+        let (Ok(text) | Err(text)) = &self.found;
+        text
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::{OutputArguments, Results};
-use ackord_history::{Counted, Forgotten, Segments, Store, StoreError, Transfer};
+use ackord_history::{Counted, Segments, Store, StoreError, Transfer};
 use ackord_study::{
     CaptureImport, GroupBy, HistoryContext, Report, default_segments, history_list, history_of,
     import_report,
@@ -294,12 +294,10 @@ fn forget(arguments: &ForgetArguments, console: &Console) -> Result<(), Failure>
         console.remark(&format!("forgot {count} applications of {}", path.display()));
         return Ok(());
     };
-    match store.forget(name)? {
-        Forgotten::Known => console.remark(&format!("forgot {name}")),
-        Forgotten::Unknown => {
-            return Err(unknown(name, store.list()?.into_iter().map(|(name, _)| name)));
-        }
+    if !store.forget(name)? {
+        return Err(unknown(name, store.list()?.into_iter().map(|(name, _)| name)));
     }
+    console.remark(&format!("forgot {name}"));
     Ok(())
 }
 

@@ -71,40 +71,21 @@ pub struct Compared {
     pub stalled_difference: Option<Difference>,
 }
 
-/// What a remedy does that it must not.
+/// By what treated connections differ from those left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Harm {
-    /// Treated connections are slower.
-    Slower,
-    /// Treated connections stall more.
-    StallsMore,
+pub enum Figure {
+    /// [`Sample::rate`].
+    Rate,
+    /// [`Sample::stalled_share`].
+    Stalls,
 }
 
-impl Harm {
-    /// In words.
-    pub fn told(self) -> &'static str {
+impl Figure {
+    /// In words, where treated connections are worse off.
+    pub fn harm_told(self) -> &'static str {
         match self {
-            Harm::Slower => "its connections are slower than those left alone",
-            Harm::StallsMore => "its connections stall more than those left alone",
-        }
-    }
-}
-
-/// What a remedy is there for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gain {
-    /// Treated connections are faster.
-    Faster,
-    /// Treated connections stall less.
-    StallsLess,
-}
-
-impl Gain {
-    /// In words.
-    pub fn told(self) -> &'static str {
-        match self {
-            Gain::Faster => "its connections are faster than those left alone",
-            Gain::StallsLess => "its connections stall less than those left alone",
+            Figure::Rate => "its connections are slower than those left alone",
+            Figure::Stalls => "its connections stall more than those left alone",
         }
     }
 }
@@ -161,27 +142,27 @@ impl Evidence {
         }
     }
 
-    /// Whether an interval of this confidence says that the remedy harms, with so many connections in either
+    /// By what an interval of this confidence says that the remedy harms, if by anything, with so many connections in either
     /// arm at least. It is asked again and again, so it should be surer than the 95 % that are shown.
-    pub fn harm(&self, confidence: f64, connections: usize) -> Option<Harm> {
+    pub fn harm(&self, confidence: f64, connections: usize) -> Option<Figure> {
         let [rate, stalled] = self.enough(connections)?;
         if welch(&rate[0], &rate[1], confidence)?.high < 0.0 {
-            return Some(Harm::Slower);
+            return Some(Figure::Rate);
         }
-        (welch(&stalled[0], &stalled[1], confidence)?.low > 0.0).then_some(Harm::StallsMore)
+        (welch(&stalled[0], &stalled[1], confidence)?.low > 0.0).then_some(Figure::Stalls)
     }
 
-    /// Whether an interval of this confidence says that the remedy helps and none says that it harms, with so many
+    /// By what an interval of this confidence says that the remedy helps, if by anything and none says that it harms, with so many
     /// connections in either arm at least.
-    pub fn gain(&self, confidence: f64, connections: usize) -> Option<Gain> {
+    pub fn gain(&self, confidence: f64, connections: usize) -> Option<Figure> {
         if self.harm(confidence, connections).is_some() {
             return None;
         }
         let [rate, stalled] = self.enough(connections)?;
         if welch(&rate[0], &rate[1], confidence)?.low > 0.0 {
-            return Some(Gain::Faster);
+            return Some(Figure::Rate);
         }
-        (welch(&stalled[0], &stalled[1], confidence)?.high < 0.0).then_some(Gain::StallsLess)
+        (welch(&stalled[0], &stalled[1], confidence)?.high < 0.0).then_some(Figure::Stalls)
     }
 
     /// [`Evidence::values`], with so many connections in either arm at least.
@@ -218,12 +199,12 @@ mod tests {
     fn harm_is_seen_in_rates_and_in_stalls_and_not_in_their_absence() {
         let control = around(5.0, 0.1, 10);
         let harm = |treated: &[(f64, f64)]| evidence(treated, &control).harm(0.999, 8);
-        assert_eq!(harm(&around(2.0, 0.1, 40)), Some(Harm::Slower));
+        assert_eq!(harm(&around(2.0, 0.1, 40)), Some(Figure::Rate));
         assert_eq!(harm(&around(9.0, 0.0, 40)), None);
         assert_eq!(harm(&around(2.0, 0.1, 7)), None, "too few to tell");
         let mut stalls = around(5.0, 0.5, 40);
         stalls.iter_mut().enumerate().for_each(|(at, one)| one.1 += at as f64 * 0.002);
-        assert_eq!(harm(&stalls), Some(Harm::StallsMore));
+        assert_eq!(harm(&stalls), Some(Figure::Stalls));
     }
 
     #[test]
@@ -239,16 +220,16 @@ mod tests {
         }
         let control = stalling(5.0, 0.2, 20);
         let gain = |treated: &[(f64, f64)]| evidence(treated, &control).gain(0.999, 8);
-        assert_eq!(gain(&stalling(9.0, 0.2, 40)), Some(Gain::Faster));
-        assert_eq!(gain(&stalling(9.0, 0.1, 40)), Some(Gain::Faster));
-        assert_eq!(gain(&stalling(5.0, 0.1, 40)), Some(Gain::StallsLess));
+        assert_eq!(gain(&stalling(9.0, 0.2, 40)), Some(Figure::Rate));
+        assert_eq!(gain(&stalling(9.0, 0.1, 40)), Some(Figure::Rate));
+        assert_eq!(gain(&stalling(5.0, 0.1, 40)), Some(Figure::Stalls));
         assert_eq!(gain(&stalling(5.0, 0.2, 40)), None, "the same");
         assert_eq!(gain(&stalling(9.0, 0.2, 7)), None, "too few to tell");
         assert_eq!(gain(&stalling(9.0, 0.4, 40)), None, "faster, and stalls more");
         assert_eq!(gain(&stalling(2.0, 0.1, 40)), None, "stalls less, and slower");
         // What is no gain by a sure interval may be one by a less sure one.
         let little = evidence(&stalling(5.25, 0.2, 20), &control);
-        assert_eq!((little.gain(0.999, 8), little.gain(0.9, 8)), (None, Some(Gain::Faster)));
+        assert_eq!((little.gain(0.999, 8), little.gain(0.9, 8)), (None, Some(Figure::Rate)));
     }
 
     #[test]

@@ -30,11 +30,12 @@ pub trait Change: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
     /// What was changed, in words.
     fn in_words(&self) -> String;
 
-    /// Undoes it, if what it made is there and still as it was made.
+    /// Undoes it, if what it made is there and still as it was made. Whether it was: what somebody has changed
+    /// since is left alone, and not there any more is as good as undone.
     ///
     /// # Errors
     /// Where the system refuses, and it may be there: then it stays in the journal.
-    fn undo(&self) -> io::Result<Undoing>;
+    fn undo(&self) -> io::Result<bool>;
 }
 
 /// What keeps a second process from a daemon's journal.
@@ -45,15 +46,6 @@ pub enum Lock {
     /// A file of this name in it. Not the one that belongs to the control socket, which is its name with the
     /// ending `lock`: two locks of one file exclude each other within a process, too.
     File(&'static str),
-}
-
-/// What became of a change that was to be undone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undoing {
-    /// It is no longer there.
-    Undone,
-    /// Somebody has changed it since, whose it is now: it was left alone.
-    Superseded,
 }
 
 /// A line of the file.
@@ -246,8 +238,8 @@ fn undo<C: Change>(standing: &mut Vec<Line<C>>) -> Undone {
             continue;
         }
         match line.change.undo() {
-            Ok(Undoing::Undone) => result.undone.push(words),
-            Ok(Undoing::Superseded) => result.superseded.push(words),
+            Ok(true) => result.undone.push(words),
+            Ok(false) => result.superseded.push(words),
             Err(error) => {
                 result.left.push(format!("{words}: {error}"));
                 left.push(line);

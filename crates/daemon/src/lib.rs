@@ -52,7 +52,7 @@ pub use control::Words;
 pub use delays::{BUCKETS_US, DelayStatus, Delays};
 pub use evidence::Evidence;
 pub use finding::{Finding, Severity};
-pub use journal::{Change, Journal, Lock, Undoing, Undone};
+pub use journal::{Change, Journal, Lock, Undone};
 pub use logs::Logs;
 pub use notify::Supervisor;
 pub use process::{Wishes, monotonic_nanos, resident_bytes, unix_s};

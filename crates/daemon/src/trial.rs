@@ -1,7 +1,7 @@
 //! A remedy on trial: one that harms stands down, and is tried anew later.
 
 use crate::Evidence;
-use crate::evidence::{Compared, Harm};
+use crate::evidence::{Compared, Figure};
 use ackord_units::{Span, Time};
 
 /// When a remedy that harms stands down, and for how long.
@@ -29,7 +29,7 @@ pub enum Standing {
         /// Since when it is not.
         since: Time,
         /// What it did.
-        harm: Harm,
+        harm: Figure,
     },
 }
 
@@ -134,7 +134,7 @@ mod tests {
         assert!(!trial.look(at(60), &mut better, RULE), "a break");
         assert!(!trial.look(at(61), &mut worse, RULE) && !trial.look(at(120), &mut worse, RULE));
         assert!(trial.look(at(121), &mut worse, RULE));
-        let stood = Standing::StoodDown { since: at(121), harm: Harm::Slower };
+        let stood = Standing::StoodDown { since: at(121), harm: Figure::Rate };
         assert_eq!(trial.standing(), stood);
         assert_eq!(trial.compared().treated.connections, 30, "it says what was seen");
         // An hour later, without what was held against it.

@@ -68,7 +68,7 @@ impl Connection {
 
     /// What became of packets between here and there. Data go there, ACKs come from there.
     fn between(&self, there: &Connection) -> Between {
-        let packets = |one: &Connection, side: usize| one.halves[side].packets;
+        let packets = |one: &Connection, side: usize| one.halves[side].counts.packets;
         let delay = |side: usize| {
             let (here, there) = (self.marks.as_ref()?, there.marks.as_ref()?);
             let delays = match side == self.sender() {
@@ -86,7 +86,8 @@ impl Connection {
     /// Whether this was captured nearer to whoever sends most; at the same place, whether it has more.
     fn is_nearer_than(&self, other: &Connection) -> bool {
         let distance = |one: &Connection| one.halves[self.sender()].to.least;
-        let packets = |one: &Connection| one.halves.iter().map(|half| half.packets).sum::<u64>();
+        let packets =
+            |one: &Connection| one.halves.iter().map(|half| half.counts.packets).sum::<u64>();
         match (distance(self), distance(other)) {
             (Some(this), Some(other)) if this.abs_diff(other) > SAME_PLACE => this < other,
             (Some(_), None) => true,

@@ -3,7 +3,7 @@
 use crate::account::{Stretch, Wait};
 use crate::causes::{Judged, Path, Sharing, judge};
 use crate::diagnosis::{seconds, since};
-use crate::flow::Connection;
+use crate::flow::{Connection, Noted};
 use crate::{
     Artefact, ArtefactKind, Cause, CauseShare, Connection as Answer, Interval, Limits, PathFacts,
     Vantage,
@@ -16,17 +16,17 @@ const FRAMES: usize = 8;
 /// The answer for one connection.
 pub(crate) fn answer(id: u32, connection: &Connection, sharing: &Sharing) -> Answer {
     let (judged, paths) = judge(connection, sharing);
-    let bytes_by = [0, 1].map(|side: usize| connection.halves[side].bytes);
+    let bytes_by = [0, 1].map(|side: usize| connection.halves[side].counts.bytes);
     let sender = connection.sender();
     let (vantage, vantage_confidence) = vantage(connection, sender);
-    let retransmitted_bytes = connection.halves.iter().map(|half| half.retransmitted).sum();
+    let retransmitted_bytes = connection.halves.iter().map(|half| half.counts.retransmitted).sum();
     Answer {
         id,
         client: connection.ends[0].socket(),
         server: connection.ends[1].socket(),
         began_ns: connection.began.as_nanos(),
         duration_s: since(connection.last, connection.began),
-        packets: [0, 1].map(|side: usize| connection.halves[side].packets),
+        packets: [0, 1].map(|side: usize| connection.halves[side].counts.packets),
         bytes: bytes_by.iter().sum(),
         bytes_by,
         retransmitted_bytes,
@@ -125,9 +125,9 @@ fn facts(connection: &Connection, side: usize, path: &Path) -> PathFacts {
         rate_bit_s: some(path.rate * 8.0),
         queue_s: some(path.queue_most),
         lost: of_side.clone().map(|loss| u64::from(loss.retransmitted)).sum(),
-        segments: half.segments,
+        segments: half.counts.segments,
         loss_events: of_side.count() as u64,
-        reordered: half.reordered,
+        reordered: half.counts.reordered,
         mss: half.mss(),
         between: connection.between,
     }
@@ -157,35 +157,35 @@ fn vantage(connection: &Connection, sender: usize) -> (Vantage, f64) {
 
 fn artefacts(connection: &Connection) -> Vec<Artefact> {
     let mut found = Vec::new();
-    let mut add = |kind, count: u64, frame, meaning: &str| {
+    let mut add = |kind, Noted { count, frame }: Noted, meaning: &str| {
         if count > 0 {
             found.push(Artefact { kind, count, frame, meaning: meaning.to_owned() });
         }
     };
-    let missing: u64 = connection.halves.iter().map(|half| half.missing).sum();
-    let missing_frame = connection.halves.iter().map(|half| half.missing_frame).max().unwrap_or(0);
+    let missing = connection.halves.iter().map(|half| half.counts.missing);
+    let missing = Noted {
+        count: missing.clone().map(|noted| noted.count).sum(),
+        frame: missing.map(|noted| noted.frame).max().unwrap_or(0),
+    };
+    let at_first = |is_so: bool| Noted { count: u64::from(is_so), frame: connection.began_frame };
     add(
         ArtefactKind::MissingPackets,
         missing,
-        missing_frame,
         "bytes were acknowledged that the capture does not have: it lost packets",
     );
     add(
         ArtefactKind::DuplicatedPackets,
         connection.copies,
-        connection.copies_frame,
         "packets stand in the capture twice, as where two interfaces are captured; copies are not counted",
     );
     add(
         ArtefactKind::ReorderedTimestamps,
         connection.backwards,
-        connection.backwards_frame,
         "packets stand in another order than their times: the file's order is taken",
     );
     add(
         ArtefactKind::SuperSegments,
         connection.long_segments,
-        connection.long_frame,
         "segments longer than the MSS: cut up or put together by a network card, here not yet or already",
     );
     let begun = matches!(
@@ -194,14 +194,12 @@ fn artefacts(connection: &Connection) -> Vec<Artefact> {
     );
     add(
         ArtefactKind::BeginsInTheMiddle,
-        u64::from(!begun && !connection.account.stretches().is_empty()),
-        connection.began_frame,
+        at_first(!begun && !connection.account.stretches().is_empty()),
         "the connection was open before the capture began: its window scale is not known",
     );
     add(
         ArtefactKind::OneDirection,
-        u64::from(connection.is_one_way()),
-        connection.began_frame,
+        at_first(connection.is_one_way()),
         "only one direction was captured: nothing can be said of acknowledgments",
     );
     found

@@ -120,8 +120,19 @@ impl Trial {
             mark: None,
             is_sample: false,
         };
-        if interface != Interface::Wan
-            && let Ok(read) = decode(&packet)
+        if interface != Interface::Wan {
+            self.count(&packet);
+        }
+        self.engine.see(self.now, &sighting);
+        self.look();
+        self.now += Span::from_millis(u64::from(later));
+        self.engine.handle_deadlines(self.now);
+        self.look();
+    }
+
+    /// What a packet that passes on the LAN side earns a mobile host.
+    fn count(&mut self, packet: &[u8]) {
+        if let Ok(read) = decode(packet)
             && read.endpoints.src == fixed()
             && read.segment.payload_len > 0
         {
@@ -131,11 +142,6 @@ impl Trial {
             *self.passed.entry(read.endpoints.dst.port()).or_default() +=
                 u64::from(read.segment.payload_len) + headers * pieces;
         }
-        self.engine.see(self.now, &sighting);
-        self.look();
-        self.now += Span::from_millis(u64::from(later));
-        self.engine.handle_deadlines(self.now);
-        self.look();
     }
 
     fn look(&mut self) {

@@ -24,29 +24,8 @@ fn main() {
     let connections: u32 = words.get(2).map_or(10_000, |word| word.parse().expect("a number"));
     let remedy = ProxyChoice::named(name);
     assert!(remedy.is_some(), "a box that is listed");
-    let limits = Limits {
-        connections: connections as usize,
-        bytes_each: Bytes(1 << 20),
-        bytes_in_all: Bytes(128 << 20),
-        idle_for: Span::from_secs(600),
-        injected_per_mille: 1_000,
-        injected_rate: Rate::from_mbits_per_sec(1_000),
-        fast: Rate::from_mbits_per_sec(100_000),
-    };
-    let config = EngineConfig {
-        limits,
-        wan: LinkKind::Bare,
-        lan: vec![LinkKind::Bare],
-        control_per_mille: 0,
-        stand_down: StandDown {
-            confidence: 0.999,
-            sustained: Span::from_secs(10),
-            connections: 8,
-            retry: None,
-        },
-    };
     let class = ClassConfig { name: "default".into(), remedy };
-    let mut engine = Engine::new(config, vec![class], Box::new(|_| 0));
+    let mut engine = Engine::new(config(connections), vec![class], Box::new(|_| 0));
     let mut frame = Vec::new();
     let began = clock();
     let (mut seen, mut injected, mut round) = (0_u64, 0_u64, 0_u32);
@@ -88,6 +67,30 @@ fn main() {
         resident() >> 20,
         engine.connections().kept().get() >> 20,
     );
+}
+
+fn config(connections: u32) -> EngineConfig {
+    let limits = Limits {
+        connections: connections as usize,
+        bytes_each: Bytes(1 << 20),
+        bytes_in_all: Bytes(128 << 20),
+        idle_for: Span::from_secs(600),
+        injected_per_mille: 1_000,
+        injected_rate: Rate::from_mbits_per_sec(1_000),
+        fast: Rate::from_mbits_per_sec(100_000),
+    };
+    EngineConfig {
+        limits,
+        wan: LinkKind::Bare,
+        lan: vec![LinkKind::Bare],
+        control_per_mille: 0,
+        stand_down: StandDown {
+            confidence: 0.999,
+            sustained: Span::from_secs(10),
+            connections: 8,
+            retry: None,
+        },
+    }
 }
 
 fn show(

@@ -3,7 +3,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "a program of its own: arguments, the clock")]
 
-use ackord_gateway::{AttachBy, InPath, InPathConfig, Journal, Priority};
+use ackord_gateway::{AttachBy, InPath, InPathConfig, Journal};
 use ackord_path::registry::QueueChoice;
 use ackord_units::{Bytes, Choice, KnobValue, Rate, Span};
 use std::io::Read as _;
@@ -34,7 +34,7 @@ fn main() {
             Some("clsact") => AttachBy::Clsact,
             _ => AttachBy::Best,
         },
-        priority: if word(5) == Some("other") { Priority::Ordinary } else { Priority::RealTime },
+        real_time: word(5) != Some("other"),
     };
     let directory = std::env::var("STATE_DIRECTORY").unwrap_or("/run/ackord-example".to_owned());
     let (journal, undone) = Journal::open(Path::new(&directory)).expect("a journal");

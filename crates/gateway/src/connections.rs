@@ -89,7 +89,8 @@ pub struct Connection {
     pub hiding: Hiding,
     last_at: Time,
     heard: Heard,
-    age: (Standing, u64),
+    /// Whether both sides were heard, and the number of the last look.
+    age: (bool, u64),
 }
 
 /// Which sides were heard beyond the SYN.
@@ -99,22 +100,14 @@ struct Heard {
     mobile: bool,
 }
 
-/// Who makes room first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Standing {
-    /// One side was heard.
-    Stranger,
-    /// Both were.
-    Established,
-}
-
 /// Connections by their ends and by their numbers, at most so many.
 #[derive(Debug)]
 pub struct Connections {
     known: BTreeMap<Key, Connection>,
     by_flow: BTreeMap<FlowId, Key>,
-    /// By standing and the number of the last look at each: the first makes room first.
-    by_age: BTreeMap<(Standing, u64), Key>,
+    /// By their age: those of which one side only was heard make room first, the one looked at longest ago before
+    /// the others.
+    by_age: BTreeMap<(bool, u64), Key>,
     /// Forgotten, and not yet told.
     gone: Vec<Connection>,
     limits: Limits,
@@ -200,7 +193,7 @@ impl Connections {
                 hiding: Hiding::default(),
                 last_at: now,
                 heard: Heard::default(),
-                age: (Standing::Stranger, look),
+                age: (false, look),
             };
             self.known.insert(key, new);
         }
@@ -219,12 +212,9 @@ impl Connections {
             Interface::Lan(_) => connection.heard.fixed = true,
             Interface::Wan => connection.heard.mobile = true,
         }
-        if connection.heard.fixed
-            && connection.heard.mobile
-            && connection.age.0 == Standing::Stranger
-        {
+        if connection.heard.fixed && connection.heard.mobile && !connection.age.0 {
             self.by_age.remove(&connection.age);
-            connection.age.0 = Standing::Established;
+            connection.age.0 = true;
             self.by_age.insert(connection.age, key);
         }
     }
@@ -240,9 +230,9 @@ impl Connections {
 
     /// Forgets those of which nothing passed for long.
     pub fn forget_idle(&mut self, now: Time) {
-        for standing in [Standing::Stranger, Standing::Established] {
+        for both_heard in [false, true] {
             while let Some((_, &key)) =
-                self.by_age.range((standing, 0)..=(standing, u64::MAX)).next()
+                self.by_age.range((both_heard, 0)..=(both_heard, u64::MAX)).next()
                 && now.saturating_since(self.known[&key].last_at) >= self.limits.idle_for
             {
                 self.remove(key);

@@ -3,7 +3,7 @@
 
 use crate::bpf::clsact_undo;
 use crate::netlink::{Filter, Netlink};
-use ackord_daemon::{Lock, Undoing};
+use ackord_daemon::Lock;
 use netlink_packet_route::link::LinkAttribute;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -67,12 +67,12 @@ impl ackord_daemon::Change for Made {
         }
     }
 
-    fn undo(&self) -> io::Result<Undoing> {
+    fn undo(&self) -> io::Result<bool> {
         // What was made at an interface has gone with it.
         if name_of(self.change.interface())?.as_ref() == Some(&self.name) {
             clsact_undo(&self.change)?;
         }
-        Ok(Undoing::Undone)
+        Ok(true)
     }
 }
 

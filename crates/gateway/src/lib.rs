@@ -72,7 +72,7 @@ mod scheduling;
 mod store;
 pub mod watch;
 
-pub use ackord_daemon::evidence::{ArmFigures, Compared, Evidence, Harm};
+pub use ackord_daemon::evidence::{ArmFigures, Compared, Evidence, Figure};
 pub use ackord_daemon::{Supervisor, Undone, Wishes};
 pub use bpf::{AttachBy, Attached, Covered, Suppressor};
 pub use budget::Budget;
@@ -85,9 +85,7 @@ pub use drive::{Drive, DriveCounts, kinds};
 pub use engine::{Classify, Engine, EngineConfig, EngineStats, Injection, Order, Refusal};
 pub use frame::{Interface, LinkHeader, LinkKind, Sighting, VlanTag, Way};
 pub use hiding::{BELIEVED_FOR, Cover, Hiding};
-pub use in_path::{
-    Drops, InPath, InPathConfig, InPathError, InPathState, InPathStats, Priority, Quantiles,
-};
+pub use in_path::{Drops, InPath, InPathConfig, InPathError, InPathState, InPathStats, Quantiles};
 pub use journal::{Journal, Made};
 pub use machine::{InterfaceFacts, KernelVersion, Machine};
 pub use pace::Pace;

@@ -55,7 +55,7 @@ impl Plan {
                 plan.attach(
                     (lan, "ingress"),
                     "ackord_suppress",
-                    "removes duplicate acknowledgments whose cause is being repaired here, from mobile \
+                    "removes duplicate acknowledgments of losses that are recovered from here, from mobile \
                      hosts whose senders use no timestamps; only those named in a map whose entries \
                      expire within 50 ms",
                 );

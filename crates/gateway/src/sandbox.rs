@@ -1,7 +1,7 @@
 //! What a gateway goes on to need; the rest it gives up before it begins.
 //!
-//! - *Capabilities*: CAP_NET_RAW (rings), CAP_NET_ADMIN (devices, attaching, undoing), and as far as there is a
-//!   [`Need`] CAP_BPF and CAP_SYS_NICE.
+//! - *Capabilities*: CAP_NET_RAW (rings), CAP_NET_ADMIN (devices, attaching, undoing), and as far as it is
+//!   [`Special`] CAP_BPF and CAP_SYS_NICE.
 //! - *Sockets*: control and journal, metrics, settings of interfaces, packets.
 //! - *System calls*: bpf(), where there are programs.
 
@@ -11,12 +11,12 @@ use ackord_daemon::sandbox::{self, Capability, Needs};
 pub use ackord_daemon::sandbox::{Confined, SandboxError};
 
 /// What not every gateway needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Special {
     /// Programs of its own in the kernel: CAP_BPF and bpf().
-    Programs,
+    pub programs: bool,
     /// A thread that goes before others, as a queue in the path has: CAP_SYS_NICE.
-    RealTime,
+    pub real_time: bool,
 }
 
 const FAMILIES: [i32; 5] =
@@ -27,22 +27,16 @@ const FAMILIES: [i32; 5] =
 ///
 /// # Errors
 /// Where there are threads already, or the kernel does not let a process confine itself.
-pub fn confine(needs: &[Need]) -> Result<Confined, SandboxError> {
-    sandbox::confine(&GATEWAY, &in_all(needs))
+pub fn confine(special: Special) -> Result<Confined, SandboxError> {
+    sandbox::confine(&GATEWAY, &in_all(special))
 }
 
-fn in_all(needs: &[Need]) -> Needs {
+fn in_all(Special { programs, real_time }: Special) -> Needs {
     let mut capabilities = vec![Capability::CAP_NET_RAW, Capability::CAP_NET_ADMIN];
-    capabilities.extend(needs.iter().map(|need| match need {
-        Need::Programs => Capability::CAP_BPF,
-        Need::RealTime => Capability::CAP_SYS_NICE,
-    }));
-    let programs = needs.contains(&Need::Programs);
-    Needs {
-        capabilities,
-        families: FAMILIES.to_vec(),
-        calls: if programs { vec![libc::SYS_bpf] } else { Vec::new() },
-    }
+    capabilities.extend(programs.then_some(Capability::CAP_BPF));
+    capabilities.extend(real_time.then_some(Capability::CAP_SYS_NICE));
+    let calls = if programs { vec![libc::SYS_bpf] } else { Vec::new() };
+    Needs { capabilities, families: FAMILIES.to_vec(), calls }
 }
 
 #[cfg(test)]

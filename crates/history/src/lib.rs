@@ -39,6 +39,6 @@ pub use bucket::Bucket;
 pub use encoding::Damaged;
 pub use histogram::{Class, Histogram, Shares};
 pub use record::{History, Transfer};
-pub use store::{Forgotten, Store, StoreError};
+pub use store::{Store, StoreError};
 pub use transfers::{Captured, Counted, FoundTransfer, TransferFinder, server_of};
 pub use verdict::Verdict;

@@ -210,7 +210,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn forget(&self, application: &str) -> Result<Forgotten, StoreError> {
+    pub fn forget(&self, application: &str) -> Result<bool, StoreError> {
         let transaction = self.database.begin_write().map_err(self.failed())?;
         let known = {
             let mut applications = transaction.open_table(APPLICATIONS).map_err(self.failed())?;
@@ -218,7 +218,7 @@ impl Store {
             removed.is_some()
         };
         transaction.commit().map_err(self.failed())?;
-        Ok(if known { Forgotten::Known } else { Forgotten::Unknown })
+        Ok(known)
     }
 
     /// Forgets everything; says how many applications that were.
@@ -254,15 +254,6 @@ impl Store {
     fn failed<E: Into<redb::Error>>(&self) -> impl Fn(E) -> StoreError + '_ {
         |error| database(&self.path, error.into())
     }
-}
-
-/// What forgetting an application came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Forgotten {
-    /// It was known.
-    Known,
-    /// There was nothing to forget.
-    Unknown,
 }
 
 fn look_at_magic(path: &Path) -> Result<(), StoreError> {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::kernel::layout::{ALONE, RawArrival, RawReport};
 use crate::lever::Why;
-use ackord_daemon::evidence::Harm;
+use ackord_daemon::evidence::Figure;
 
 fn config() -> EngineConfig {
     EngineConfig {
@@ -127,7 +127,7 @@ fn what_does_not_help_is_withdrawn_and_what_helps_stays() {
 #[test]
 fn what_harms_is_withdrawn_and_who_comes_next_is_stock_again() {
     let mut engine = tried(700_000, 10_000);
-    let withdrawn = Standing::Withdrawn { since: at(3), why: Why::Harm(Harm::StallsMore) };
+    let withdrawn = Standing::Withdrawn { since: at(3), why: Why::Harm(Figure::Stalls) };
     let stock = RawClass { control_per_mille: 100, ..RawClass::default() };
     let expected = [Do::Standing(0, Lever::Nodelay, withdrawn), Do::Class(1, stock)];
     assert_eq!(engine.take(), expected);

@@ -21,7 +21,7 @@ pub struct RawArrival {
     pub acked_us: u32,
 }
 
-/// What a program tells of a connection.
+/// What a program tells of a connection: `struct report` of `agent.h`, field by field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 #[allow(missing_docs, reason = "agent.h says what each is")]

@@ -3,7 +3,7 @@
 
 #![expect(clippy::disallowed_types, reason = "a probe connects to itself")]
 
-use super::{Allowed, Finding, circumstances};
+use super::{Finding, circumstances};
 use crate::cgroups;
 use crate::kernel::layout::{RawClass, RawReport, RawSettings};
 use crate::kernel::{Attached, Pass, Programs, foreign};
@@ -188,13 +188,4 @@ impl Drop for Own {
 
 fn enter(cgroup: &Path) -> io::Result<()> {
     fs::write(cgroup.join("cgroup.procs"), std::process::id().to_string())
-}
-
-impl Allowed {
-    /// In words.
-    pub fn told(&self) -> &str {
-        match self {
-            Allowed::Yes(text) | Allowed::No(text) => text,
-        }
-    }
 }

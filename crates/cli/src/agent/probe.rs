@@ -29,8 +29,8 @@ pub(super) fn probe(_: &ProbeArguments, _: &Console) -> Result<(), Failure> {
 
 #[cfg(feature = "agent")]
 pub(super) fn probe(arguments: &ProbeArguments, console: &Console) -> Result<(), Failure> {
-    use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
-    use ackord_report::{data, to_terminal};
+    use ackord_report::document::{Block, Document, Section};
+    use ackord_report::{data, table, to_terminal};
     use serde_json::json;
     let findings = ackord_agent::probe::probe();
     if arguments.json {
@@ -40,24 +40,20 @@ pub(super) fn probe(arguments: &ProbeArguments, console: &Console) -> Result<(),
                 json!({
                     "what": one.what,
                     "is_there": one.is_there(),
-                    "found": one.allowed.told(),
+                    "found": one.told(),
                     "remark": one.remark,
                 })
             })
             .collect();
         return Ok(console.print(&data::to_json(&each))?);
     }
-    let columns =
-        ["what", "there", "found", "least kernel, and what for"].map(Column::words).into();
-    let rows = findings
-        .iter()
-        .map(|one| {
-            let there = if one.is_there() { "yes" } else { "no" };
-            [one.what, there, one.allowed.told(), &one.remark].map(Cell::text).to_vec()
-        })
-        .collect();
+    let table = table!(&findings, |one| [
+        words("what") => one.what,
+        words("there") => if one.is_there() { "yes" } else { "no" },
+        words("found") => one.told(),
+        words("least kernel, and what for") => &one.remark,
+    ]);
     let missing = findings.iter().filter(|one| !one.is_there()).count();
-    let table = Table { caption: String::new(), columns, rows };
     let document = Document {
         title: "What an agent could do here".to_owned(),
         purpose: String::new(),

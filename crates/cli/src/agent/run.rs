@@ -111,7 +111,7 @@ mod with_programs {
     use super::super::{Named, tables};
     use super::*;
     use ackord_agent::config::{AgentConfig, OnExit};
-    use ackord_agent::{Daemon, DaemonError, Journal, Mode, News, Source};
+    use ackord_agent::{Daemon, DaemonError, Journal, News, Source};
     use ackord_daemon::logs::Logs;
     use ackord_daemon::sandbox::{self, Capability, Needs};
     use ackord_daemon::{Undone, Wishes, monotonic_nanos};
@@ -151,7 +151,7 @@ mod with_programs {
         let wishes = listen()?;
         let path = arguments.config.path().map(PathBuf::from);
         let file = path.map(|path| Source { path, amend: Box::new(amend) });
-        let mut daemon = Daemon::open(config, file, Mode::Act)?;
+        let mut daemon = Daemon::open(config, file, true)?;
         if arguments.adopt {
             tracing::info!(connections = daemon.adopt()?, "adopted");
         }
@@ -167,7 +167,7 @@ mod with_programs {
     pub(crate) fn advise(arguments: &AdviseArguments, console: &Console) -> Result<(), Failure> {
         let config = arguments.config.config(Named::OrAll)?;
         let wishes = listen()?;
-        let mut daemon = Daemon::open(config, None, Mode::Observe)?;
+        let mut daemon = Daemon::open(config, None, false)?;
         console.remark(&format!("looking on for {}; Ctrl-C ends it earlier", arguments.span));
         if arguments.adopt {
             console.remark(&format!("{} connections that are open already", daemon.adopt()?));

@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::daemons::DaemonFailure;
 use crate::errors::Failure;
 use ackord_gateway::config::{Change, GatewayConfig, warnings};
-use ackord_gateway::sandbox::{self, Need};
+use ackord_gateway::sandbox::{self, Special};
 use ackord_gateway::watch::Logs;
 use ackord_gateway::{Daemon, DaemonError, News, Standing, Wishes, go_before_most};
 use ackord_units::Knobs;
@@ -78,12 +78,9 @@ fn listen(wishes: &Arc<Wishes>) -> Result<(), Failure> {
 
 /// Gives up what a gateway needs not, as far as this machine lets it.
 fn confine(config: &GatewayConfig, has_file: bool) {
-    let mut needs = vec![Need::Programs];
     // A file may ask for a queue later.
-    if has_file || config.queues().next().is_some() {
-        needs.push(Need::RealTime);
-    }
-    match sandbox::confine(&needs) {
+    let real_time = has_file || config.queues().next().is_some();
+    match sandbox::confine(Special { programs: true, real_time }) {
         Ok(confined) => tracing::debug!(
             capabilities = confined.capabilities.join(" "),
             filtered = confined.filtered,
@@ -121,7 +118,7 @@ fn tell(news: &News<'_>, logs: &Logs, console: &Console) {
             tracing::error!(%error, "not reloaded: the configuration of before goes on");
         }
         News::Standing(rule, Standing::StoodDown { harm, .. }) => {
-            tracing::warn!(rule, why = harm.told(), "the remedy stands down");
+            tracing::warn!(rule, why = harm.harm_told(), "the remedy stands down");
         }
         News::Standing(rule, _) => tracing::info!(rule, "the remedy is tried anew"),
         News::Interface(interface, true) => tracing::info!(interface, "the interface is back"),

@@ -19,10 +19,10 @@ impl Change for Word {
         format!("{} for {}", self.new, self.old)
     }
 
-    fn undo(&self) -> io::Result<Undoing> {
+    fn undo(&self) -> io::Result<bool> {
         match fs::read_to_string(&self.file)? {
-            text if text == self.new => fs::write(&self.file, &self.old).map(|()| Undoing::Undone),
-            _ => Ok(Undoing::Superseded),
+            text if text == self.new => fs::write(&self.file, &self.old).map(|()| true),
+            _ => Ok(false),
         }
     }
 }
@@ -39,8 +39,8 @@ impl Change for Alone {
         "nothing".to_owned()
     }
 
-    fn undo(&self) -> io::Result<Undoing> {
-        Ok(Undoing::Undone)
+    fn undo(&self) -> io::Result<bool> {
+        Ok(true)
     }
 }
 

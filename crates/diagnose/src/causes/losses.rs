@@ -20,13 +20,13 @@ const SURELY_OUTAGE: u32 = 8;
 /// The cause of the time a recovery took, how sure it is, and the cause of what the window lost by it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Verdict {
-    pub(crate) repair: Cause,
+    pub(crate) recovery: Cause,
     pub(crate) after: Cause,
     pub(crate) confidence: f64,
 }
 
 pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
-    let of = |repair, after, confidence| Verdict { repair, after, confidence };
+    let of = |recovery, after, confidence| Verdict { recovery, after, confidence };
     // A timer that waited this long had been backed off: earlier retransmissions were lost before they
     // came here.
     let backed_off = loss.silence.as_secs_f64() > 2.5 * (loss.rtt.as_secs_f64() + SHORTEST_RTO);
@@ -62,16 +62,22 @@ pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
         if burst && !congested.0 {
             return of(Cause::Outage, Cause::Outage, 0.7);
         }
-        let repair = if congested.0 { Cause::FastRecovery } else { Cause::RandomLoss };
-        return of(repair, after, congested.1);
+        let recovery = if congested.0 { Cause::FastRecovery } else { Cause::RandomLoss };
+        return of(recovery, after, congested.1);
     }
     let repeated = loss.again > 0 || loss.timeouts >= 2 || backed_off;
+    of_timeout(loss, repeated, congested.0, after)
+}
+
+/// Why a timer had to end the recovery.
+fn of_timeout(loss: &Loss, repeated: bool, congested: bool, after: Cause) -> Verdict {
+    let of = |recovery, after, confidence| Verdict { recovery, after, confidence };
     let nothing_got_through = loss.sacked == 0 && loss.distinct() * 5 >= loss.under_way * 4;
-    if nothing_got_through && repeated && window >= WHOLE {
+    if nothing_got_through && repeated && loss.under_way.max(loss.window) >= WHOLE {
         return of(Cause::Outage, Cause::Outage, 0.8);
     }
     if nothing_got_through && loss.under_way >= WHOLE && !repeated {
-        let sure = loss.under_way >= SURELY_OUTAGE && !congested.0;
+        let sure = loss.under_way >= SURELY_OUTAGE && !congested;
         return match sure {
             true => of(Cause::Outage, Cause::Outage, 0.75),
             false => of(Cause::TimeoutWindow, after, 0.6),

@@ -142,11 +142,11 @@ impl Context<'_> {
         let by_acks = |loss: &Loss| loss.trigger == Trigger::Acks;
         let by_acks = self.connection.losses.get(stretch.loss as usize).is_some_and(by_acks);
         match self.verdicts.get(stretch.loss as usize) {
-            Some(verdict) if verdict.repair == Cause::Policer => {
-                (verdict.repair, verdict.confidence)
+            Some(verdict) if verdict.recovery == Cause::Policer => {
+                (verdict.recovery, verdict.confidence)
             }
             _ if by_acks && self.is_full(stretch) => self.full(stretch),
-            Some(verdict) => (verdict.repair, verdict.confidence),
+            Some(verdict) => (verdict.recovery, verdict.confidence),
             None => (Cause::Unknown, 0.3),
         }
     }

@@ -71,7 +71,7 @@ impl Path {
             stretch.seen.rtt_mean().filter(|_| enough).map(|mean| mean / 1e9 - base)
         };
         let queue_most = stretches.iter().filter_map(risen).fold(0.0, f64::max);
-        let sparse = half.bytes as f64 <= SPARSE * mss * half.segments as f64;
+        let sparse = half.counts.bytes as f64 <= SPARSE * mss * half.counts.segments as f64;
         let (queue_at_losses, loss_share) = queue_at_losses(connection, side, base, queue_most);
         let early = stretches.len().div_ceil(EARLY);
         let burst_rate =

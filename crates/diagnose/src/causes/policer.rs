@@ -110,11 +110,11 @@ impl Policed {
     /// What a loss is put down to, given what it looks like otherwise.
     pub(super) fn verdict(&self, number: usize, otherwise: Verdict) -> Verdict {
         let other = matches!(
-            otherwise.repair,
+            otherwise.recovery,
             Cause::AckPath | Cause::SpuriousDelay | Cause::SpuriousReordering | Cause::PathLimited
         );
         match !other && self.empty.get(number).is_some_and(|empty| *empty) {
-            true => Verdict { repair: Cause::Policer, after: Cause::Policer, confidence: 0.8 },
+            true => Verdict { recovery: Cause::Policer, after: Cause::Policer, confidence: 0.8 },
             false => otherwise,
         }
     }

@@ -81,7 +81,7 @@ impl Sharing {
     pub(crate) fn of(connections: &[Connection]) -> Sharing {
         let large = |connection: &&Connection| {
             let life = connection.last.saturating_since(connection.began);
-            let bytes = connection.halves.iter().map(|half| half.bytes).max();
+            let bytes = connection.halves.iter().map(|half| half.counts.bytes).max();
             bytes >= Some(LEAST) && life <= LONGEST
         };
         let mut by_receiver: BTreeMap<[u8; 16], Vec<&Connection>> = BTreeMap::new();

@@ -25,24 +25,46 @@ fn segments(count: u32) -> String {
     if count == 1 { "1 segment".to_owned() } else { format!("{count} segments") }
 }
 
+/// What was retransmitted, how late, and how long the queue was before.
+fn retransmitted(loss: &Loss, path: &Path) -> String {
+    let silent = ms(loss.at.saturating_since(loss.silent_since).as_secs_f64());
+    format!(
+        "{} of {} retransmitted after {silent} without an ACK, round trip {} above the base before",
+        segments(loss.retransmitted),
+        loss.under_way.max(loss.retransmitted),
+        ms((loss.rtt.as_secs_f64() - path.base).max(0.0)),
+    )
+}
+
+/// What a cause says of the loss that it is one of.
+fn of_loss(cause: Cause) -> Option<&'static str> {
+    Some(match cause {
+        Cause::FastRecovery => "Loss with a full queue",
+        Cause::RandomLoss => "Loss with no queue to explain it",
+        Cause::TimeoutTail => "The last segments were lost",
+        Cause::TimeoutWindow => "All of a window was lost",
+        Cause::TimeoutSmallWindow => "Too few segments for duplicate ACKs",
+        Cause::TimeoutLostRetransmission => "A retransmission was lost",
+        Cause::Outage => "Nothing got through",
+        Cause::SpuriousReordering => "The original had only been overtaken",
+        Cause::SpuriousDelay => "The original was only late",
+        Cause::AckPath => "The bytes had arrived; their ACKs had not",
+        _ => return None,
+    })
+}
+
 /// Why this stretch is called what it is.
 pub(super) fn reason(cause: Cause, stretch: &Stretch, loss: Option<&Loss>, path: &Path) -> String {
     let queue = path.queue(stretch).map_or_else(|| "unknown".to_owned(), ms);
     let flight = format!("{} bytes under way", stretch.seen.flight);
     let took = ms(stretch.span().as_secs_f64());
     let lost = |what: &str| match loss {
-        Some(loss) => {
-            let silent = ms(loss.at.saturating_since(loss.silent_since).as_secs_f64());
-            format!(
-                "{what}: {} of {} retransmitted after {silent} without an ACK, round trip {} above \
-                 the base before",
-                segments(loss.retransmitted),
-                loss.under_way.max(loss.retransmitted),
-                ms((loss.rtt.as_secs_f64() - path.base).max(0.0)),
-            )
-        }
+        Some(loss) => format!("{what}: {}", retransmitted(loss, path)),
         None => what.to_owned(),
     };
+    if let Some(what) = of_loss(cause) {
+        return lost(what);
+    }
     match cause {
         Cause::SetUp => "The handshake took its round trips.".to_owned(),
         Cause::SynLoss => format!("A SYN was repeated after {took}."),
@@ -63,16 +85,6 @@ pub(super) fn reason(cause: Cause, stretch: &Stretch, loss: Option<&Loss>, path:
             Some(_) => lost("The window grows again after congestion"),
             None => format!("The window was still growing: {flight}, no queue yet."),
         },
-        Cause::FastRecovery => lost("Loss with a full queue"),
-        Cause::RandomLoss => lost("Loss with no queue to explain it"),
-        Cause::TimeoutTail => lost("The last segments were lost"),
-        Cause::TimeoutWindow => lost("All of a window was lost"),
-        Cause::TimeoutSmallWindow => lost("Too few segments for duplicate ACKs"),
-        Cause::TimeoutLostRetransmission => lost("A retransmission was lost"),
-        Cause::Outage => lost("Nothing got through"),
-        Cause::SpuriousReordering => lost("The original had only been overtaken"),
-        Cause::SpuriousDelay => lost("The original was only late"),
-        Cause::AckPath => lost("The bytes had arrived; their ACKs had not"),
         Cause::QueueingOwn => format!("The queue it fills itself delays by {queue}."),
         Cause::QueueingOthers => {
             format!(
@@ -93,7 +105,7 @@ pub(super) fn reason(cause: Cause, stretch: &Stretch, loss: Option<&Loss>, path:
                 "Bytes were acknowledged then that the capture does not have: nothing for {took}."
             )
         }
-        Cause::Unknown => {
+        _ => {
             format!("{}: not told by these packets.", Span::as_secs_f64(stretch.span()))
         }
     }

@@ -1,7 +1,8 @@
 //! What a packet says of the other direction: acknowledged, arrived behind a hole, window.
 
 use super::connection::{Connection, Setup};
-use super::half::{Half, Heard};
+use super::half::Half;
+use super::hearing::Heard;
 use super::outstanding::Acknowledged;
 use crate::account::{NO_LOSS, Wait};
 use crate::{Point, PointKind, Seen};
@@ -31,9 +32,9 @@ impl Connection {
         let half = &mut self.halves[sender];
         let ack = half.offset(seen.ack);
         let edge = scale.map(|shift| ack + (u64::from(seen.window) << shift.min(14)));
-        let before = half.missing;
+        let before = half.counts.missing.count;
         let mut all = half.take_ack(ack, seen.frame, at);
-        if half.missing > before {
+        if half.counts.missing.count > before {
             self.uncaptured(sender, seen, at);
         }
         let half = &mut self.halves[sender];
@@ -42,10 +43,10 @@ impl Connection {
         if sender == self.talker {
             self.account.now.acked += all.delivered;
         }
-        if let Some(repair) = self.repairs[sender]
+        if let Some(recovery) = self.recoveries[sender]
             && all.delivered > 0
         {
-            self.losses[repair.loss as usize].unheard.get_or_insert(all.once);
+            self.losses[recovery.loss as usize].unheard.get_or_insert(all.once);
         }
         let lag = self.halves[sender].lag();
         if let Some(sent) = all.sent {
@@ -54,7 +55,7 @@ impl Connection {
         let heard = Heard {
             due: at + lag,
             ack,
-            edge: edge.unwrap_or(u64::MAX),
+            edge,
             frame: seen.frame,
             stamp: seen.timestamps.map(|(value, _)| value),
             echo: seen.timestamps.map(|(_, echo)| echo),
@@ -62,12 +63,10 @@ impl Connection {
             sack: reported.behind,
         };
         let half = &mut self.halves[sender];
-        if half.heard.is_empty() && heard.due <= at {
+        if half.hearing.next().is_none() && heard.due <= at {
             self.heard(sender, &heard);
         } else {
-            // An acknowledgment does not overtake the one before it.
-            let due = half.heard.back().map_or(heard.due, |last| last.due.max(heard.due));
-            half.heard.push_back(Heard { due, ..heard });
+            half.hearing.under_way(heard);
         }
     }
 
@@ -101,8 +100,8 @@ impl Connection {
         let step = whole.abs_diff(self.rtt[sender]);
         self.halves[sender].jitter(step);
         self.rtt[sender] = whole;
-        if let Some(repair) = self.repairs[sender] {
-            self.losses[repair.loss as usize].measured(at, whole);
+        if let Some(recovery) = self.recoveries[sender] {
+            self.losses[recovery.loss as usize].measured(at, whole);
         }
         let base = self.base_rtt[sender].map_or(whole, |base| base.min(whole));
         self.base_rtt[sender] = Some(base);
@@ -142,10 +141,7 @@ impl Half {
             self.una = ack;
             self.una_at = at;
         }
-        if missing > 0 && self.missing == 0 {
-            self.missing_frame = frame;
-        }
-        self.missing += missing;
+        self.counts.missing.add(missing, frame);
         all
     }
 

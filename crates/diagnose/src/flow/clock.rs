@@ -14,7 +14,7 @@ const DRIFT: f64 = 1e-4;
 
 /// The clock of one end.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StampClock {
+struct StampClock {
     first: Option<(u32, Time)>,
     /// Ticks per second, once known.
     hz: f64,
@@ -25,7 +25,7 @@ pub(crate) struct StampClock {
 
 impl StampClock {
     /// How long a packet with this TSval waited on its way here; nothing while that cannot be told.
-    pub(crate) fn waited(&mut self, value: u32, at: Time) -> Option<Span> {
+    fn waited(&mut self, value: u32, at: Time) -> Option<Span> {
         let Some((first, began)) = self.first else {
             self.first = Some((value, at));
             return None;
@@ -49,6 +49,23 @@ impl StampClock {
             return Some(Span::ZERO);
         }
         Some(Span::from_secs_f64(late - floor))
+    }
+}
+
+/// How long packets of one end waited on their way here, by its clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lateness {
+    clock: StampClock,
+    /// The last packet, and the one before that.
+    pub(crate) now: Span,
+    pub(crate) before: Span,
+}
+
+impl Lateness {
+    /// A packet with this TSval has come.
+    pub(crate) fn take(&mut self, value: u32, at: Time) {
+        self.before = self.now;
+        self.now = self.clock.waited(value, at).unwrap_or_default();
     }
 }
 

@@ -1,7 +1,9 @@
 //! A connection: a packet passes the capture point, and both directions take note.
 
-use super::half::{Half, Heard};
-use super::loss::{Loss, Repair};
+use super::counts::Noted;
+use super::half::Half;
+use super::hearing::Heard;
+use super::loss::{Loss, Recovery};
 use super::marks::Marks;
 use crate::account::{Account, NO_LOSS, Wait};
 use crate::{Address, Between, Point, Seen};
@@ -35,7 +37,7 @@ pub(crate) struct Connection {
     pub(crate) account: Account,
     pub(crate) losses: Vec<Loss>,
     /// By side.
-    pub(super) repairs: [Option<Repair>; 2],
+    pub(super) recoveries: [Option<Recovery>; 2],
     pub(crate) setup: Setup,
     /// The side whose new bytes were seen last.
     pub(super) talker: usize,
@@ -52,12 +54,11 @@ pub(crate) struct Connection {
     pub(super) base_rtt: [Option<Span>; 2],
     /// The last one.
     pub(super) rtt: [Span; 2],
-    pub(crate) copies: u64,
-    pub(crate) copies_frame: u64,
-    pub(crate) backwards: u64,
-    pub(crate) backwards_frame: u64,
-    pub(crate) long_segments: u64,
-    pub(crate) long_frame: u64,
+    /// Packets that stand in the capture twice, that are before the one before them in time, and that are
+    /// longer than the MSS.
+    pub(crate) copies: Noted,
+    pub(crate) backwards: Noted,
+    pub(crate) long_segments: Noted,
     pub(crate) points: Option<Vec<(u8, Point)>>,
     /// Packets to be known again in a capture at another place, where there is one.
     pub(crate) marks: Option<Marks>,
@@ -82,7 +83,7 @@ impl Connection {
             halves: [Half::default(), Half::default()],
             account: Account::begin(began, seen.frame),
             losses: Vec::new(),
-            repairs: [None; 2],
+            recoveries: [None; 2],
             setup: Setup::Unseen,
             talker: 0,
             began,
@@ -94,12 +95,9 @@ impl Connection {
             reset: false,
             base_rtt: [None; 2],
             rtt: [Span::ZERO; 2],
-            copies: 0,
-            copies_frame: 0,
-            backwards: 0,
-            backwards_frame: 0,
-            long_segments: 0,
-            long_frame: 0,
+            copies: Noted::default(),
+            backwards: Noted::default(),
+            long_segments: Noted::default(),
             points: None,
             marks: None,
             between: None,
@@ -116,10 +114,7 @@ impl Connection {
     pub(crate) fn packet(&mut self, seen: &Seen) {
         let side = usize::from(seen.src != self.ends[0]);
         if seen.at < self.last {
-            self.backwards += 1;
-            if self.backwards == 1 {
-                self.backwards_frame = seen.frame;
-            }
+            self.backwards.add(1, seen.frame);
         }
         // A capture may claim any time. Beyond a year it stands still, and sums cannot overflow.
         let at = seen.at.max(self.last).min(self.began + LONGEST_LIFE);
@@ -127,20 +122,18 @@ impl Connection {
             self.blank = (self.last, at);
         }
         (self.last, self.last_frame) = (at, seen.frame);
-        if self.halves[side].is_copy(seen, at) {
-            self.copies += 1;
-            if self.copies == 1 {
-                self.copies_frame = seen.frame;
-            }
+        if self.halves[side].recent.is_copy(seen, at) {
+            self.copies.add(1, seen.frame);
             return;
         }
-        self.halves[side].packets += 1;
+        self.halves[side].counts.packets += 1;
         if let Some(marks) = &mut self.marks {
             marks.take(seen, side, seen.at);
         }
         self.hear(at);
         self.anchors(seen, side);
-        self.halves[side].number(seen);
+        let mss = self.halves[side].mss();
+        self.halves[side].numbers.take(seen, mss);
         if seen.flags.contains(Flags::SYN) {
             self.syn(seen, side, at);
         }
@@ -169,7 +162,7 @@ impl Connection {
     fn syn(&mut self, seen: &Seen, side: usize, at: Time) {
         let half = &mut self.halves[side];
         half.scale = seen.wscale.or(Some(0));
-        self.halves[1 - side].mss_option = seen.mss.or(Some(536));
+        self.halves[1 - side].size.option = seen.mss.or(Some(536));
         let answer = seen.flags.contains(Flags::ACK);
         let (wait, state) = match (self.setup, answer) {
             (Setup::SynSent, false) | (Setup::SynReceived, true) => (Wait::SynLoss, self.setup),
@@ -189,16 +182,14 @@ impl Connection {
     #[inline]
     fn echoes(&mut self, seen: &Seen, side: usize, at: Time) {
         if let Some((value, echo)) = seen.timestamps {
-            self.halves[side].stamped |= !seen.flags.contains(Flags::SYN);
-            let half = &mut self.halves[side];
-            half.late_before = half.late;
-            half.late = half.clock.waited(value, at).unwrap_or_default();
+            self.halves[side].size.stamped |= !seen.flags.contains(Flags::SYN);
+            self.halves[side].lateness.take(value, at);
             self.halves[1 - side].to.passed(value, at);
             self.has_heard(side, echo, at);
             let half = &mut self.halves[side];
             if let Some(span) = half.to.echoed(echo, at) {
                 // An end that had nothing to do echoes late.
-                match half.una_heard >= half.next && seen.payload_len > 0 {
+                match half.hearing.una >= half.next && seen.payload_len > 0 {
                     true => half.to.sample_answer(span),
                     false => half.to.sample(span),
                 }
@@ -209,12 +200,12 @@ impl Connection {
     /// Whoever echoes a timestamp has heard what carried it.
     #[inline]
     fn has_heard(&mut self, side: usize, echo: u32, at: Time) {
-        while let Some(heard) = self.halves[side].heard.front().copied() {
+        while let Some(heard) = self.halves[side].hearing.next() {
             let told = heard.stamp.is_some_and(|stamp| echo.wrapping_sub(stamp) as i32 >= 0);
             if !told {
                 return;
             }
-            self.halves[side].heard.pop_front();
+            self.halves[side].hearing.arrived();
             self.heard(side, &Heard { due: heard.due.min(at), ..heard });
         }
     }
@@ -223,16 +214,16 @@ impl Connection {
     #[inline]
     pub(super) fn hear(&mut self, at: Time) {
         loop {
-            let due = |half: &Half| half.heard.front().map(|heard| heard.due);
+            let due = |half: &Half| half.hearing.next().map(|heard| heard.due);
             let sender = match (due(&self.halves[0]), due(&self.halves[1])) {
                 (None, None) => return,
                 (Some(_), None) => 0,
                 (None, Some(_)) => 1,
                 (Some(client), Some(server)) => usize::from(server < client),
             };
-            match self.halves[sender].heard.front().copied() {
+            match self.halves[sender].hearing.next() {
                 Some(heard) if heard.due <= at => {
-                    self.halves[sender].heard.pop_front();
+                    self.halves[sender].hearing.arrived();
                     self.heard(sender, &heard);
                 }
                 _ => return,
@@ -243,23 +234,14 @@ impl Connection {
     /// The sender knows of this acknowledgment.
     pub(super) fn heard(&mut self, sender: usize, heard: &Heard) {
         let half = &mut self.halves[sender];
-        half.silent_until(heard.due);
-        let last = half.last_heard;
-        half.last_heard = heard.due;
-        half.edge = (heard.edge != u64::MAX).then_some(heard.edge).or(half.edge);
-        if heard.ack > half.una_heard {
-            half.una_before = half.una_heard;
-            half.acks_since = half.acks_since.saturating_add(1);
-            half.una_heard = heard.ack;
-            half.phase.heard(heard.ack, half.next);
-        }
-        if let Some(repair) = self.repairs[sender] {
-            let before = self.halves[sender].last_sent.max(last);
+        let before = half.silent_since();
+        half.hear(heard);
+        if let Some(recovery) = self.recoveries[sender] {
             let silence = heard.due.saturating_since(before);
-            self.losses[repair.loss as usize].silent(silence);
+            self.losses[recovery.loss as usize].silent(silence);
         }
-        if self.repairs[sender].is_some() || heard.dsack {
-            self.repair_heard(sender, heard);
+        if self.recoveries[sender].is_some() || heard.dsack {
+            self.heard_in_recovery(sender, heard);
         }
     }
 
@@ -268,9 +250,9 @@ impl Connection {
         self.hear(self.last);
         let (last, frame) = (self.last, self.last_frame);
         let talker = self.talker;
-        match self.repairs[talker] {
-            Some(repair) => {
-                self.account.settle(last, frame, Wait::Recovery, talker as u8, repair.loss)
+        match self.recoveries[talker] {
+            Some(recovery) => {
+                self.account.settle(last, frame, Wait::Recovery, talker as u8, recovery.loss)
             }
             None => self.quiet(talker, talker, last, frame),
         }
@@ -279,11 +261,11 @@ impl Connection {
 
     /// The side that sends more.
     pub(crate) fn sender(&self) -> usize {
-        usize::from(self.halves[1].bytes > self.halves[0].bytes)
+        usize::from(self.halves[1].counts.bytes > self.halves[0].counts.bytes)
     }
 
     /// Whether bytes of one direction were seen, and of the other not a single packet.
     pub(crate) fn is_one_way(&self) -> bool {
-        self.halves.iter().any(|half| half.packets == 0)
+        self.halves.iter().any(|half| half.counts.packets == 0)
     }
 }

@@ -78,7 +78,7 @@ pub(crate) const MOST_LOSSES: usize = 4096;
 
 /// A recovery under way.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Repair {
+pub(crate) struct Recovery {
     pub(crate) loss: u32,
     /// It is over when this byte is acknowledged.
     pub(crate) until: u64,

@@ -5,8 +5,12 @@
 //! | `connection.rs` | [`Connection`]: a packet comes, both directions take note |
 //! | `acks.rs` | what a packet says of the other direction |
 //! | `talk.rs` | what the time before a data segment was spent on |
-//! | `repair.rs` | retransmissions: what triggered them, when they were over |
+//! | `recovery.rs` | retransmissions: what triggered them, when they were over |
 //! | `half.rs` | one direction |
+//! | `hearing.rs` | which acknowledgments its sender has heard |
+//! | `sending.rs` | when it sent, and what it left unanswered since |
+//! | `identity.rs` | copies of packets, and gaps in their identification |
+//! | `counts.rs` | what is counted of it |
 //! | `outstanding.rs` | what is under way, by exact byte ranges |
 //! | `clock.rs` | how long a packet waited on its way here, by its sender's clock |
 //! | `delay.rs` | how far the capture point is from either end |
@@ -25,15 +29,20 @@
 mod acks;
 mod clock;
 mod connection;
+mod counts;
 mod delay;
 mod folding;
 mod half;
+mod hearing;
+mod identity;
 pub(crate) mod loss;
 pub(crate) mod marks;
 mod outstanding;
 mod phase;
-mod repair;
+mod recovery;
+mod sending;
 pub(crate) mod table;
 mod talk;
 
 pub(crate) use connection::Connection;
+pub(crate) use counts::Noted;

@@ -4,7 +4,6 @@
 //! an acknowledgment, and what for then, or did its application come with them only now?
 
 use super::connection::{Connection, Setup};
-use super::half::Half;
 use crate::account::{NO_LOSS, Wait};
 use crate::{Point, PointKind, Seen};
 use ackord_units::{Span, Time};
@@ -32,31 +31,28 @@ impl Connection {
         let half = &mut self.halves[side];
         let from = half.offset(seen.seq);
         let to = from + u64::from(seen.payload_len) + u64::from(fin);
-        half.segments += 1;
-        half.longest = half.longest.max(seen.payload_len);
-        let long = half.mss_option.is_some_and(|mss| seen.payload_len > u32::from(mss).max(536));
+        half.counts.segments += 1;
+        half.size.longest = half.size.longest.max(seen.payload_len);
+        let long = half.size.option.is_some_and(|mss| seen.payload_len > u32::from(mss).max(536));
         if long || seen.ip_len > 9216 {
-            self.long_segments += 1;
-            if self.long_segments == 1 {
-                self.long_frame = seen.frame;
-            }
+            self.long_segments.add(1, seen.frame);
         }
         // The byte that keeps a connection alive, or asks for a window, is not new.
-        if from + 1 == half.next && to == half.next && half.una_heard >= to {
+        if from + 1 == half.next && to == half.next && half.hearing.una >= to {
             return;
         }
         let novelty = half.flight.sent(from, to, half.next, at);
-        half.bytes += novelty.new + novelty.filled - u64::from(fin && novelty.again == 0);
-        half.retransmitted += novelty.again;
+        half.counts.bytes += novelty.new + novelty.filled - u64::from(fin && novelty.again == 0);
+        half.counts.retransmitted += novelty.again;
         half.fin_sent |= fin;
         let late = novelty.hole_opened.filter(|_| novelty.filled > 0);
         let next = half.next.max(to);
-        let overtaken = late.is_some_and(|opened| !self.is_repair(side, opened, at));
+        let overtaken = late.is_some_and(|opened| !self.is_retransmitted(side, opened, at));
         let unseen = novelty.new > 0 && self.was_lost_before(side, at);
         if novelty.again > 0 || (late.is_some() && !overtaken) || unseen {
             self.retransmission(seen, side, at, (from, to), &novelty);
         } else if overtaken {
-            self.halves[side].reordered += 1;
+            self.halves[side].counts.reordered += 1;
         } else {
             match self.was_held(side, at).or_else(|| self.was_out(side, from, at)) {
                 Some(sent) => {
@@ -71,8 +67,8 @@ impl Connection {
         }
         let half = &mut self.halves[side];
         half.next = next;
-        half.last_sent = at;
-        half.skipped = 0;
+        half.sending.last = at;
+        half.numbers.skipped = 0;
         self.point(seen, (side, at), (from, to), &novelty, overtaken);
     }
 
@@ -131,16 +127,16 @@ impl Connection {
             self.settle(side, at, frame, (Wait::Handshake, side, NO_LOSS));
         }
         self.is_no_tail(side, at);
-        if let Some(repair) = self.repairs[side] {
+        if let Some(recovery) = self.recoveries[side] {
             self.talker = side;
-            self.settle(side, at, frame, (Wait::Recovery, side, repair.loss));
+            self.settle(side, at, frame, (Wait::Recovery, side, recovery.loss));
             return;
         }
         if side != self.talker {
             let (before, talker) = (self.talker, side);
             let loss = self.last_loss(before);
-            if let Some(repair) = self.repairs[before] {
-                self.settle(side, at, frame, (Wait::Recovery, before, repair.loss));
+            if let Some(recovery) = self.recoveries[before] {
+                self.settle(side, at, frame, (Wait::Recovery, before, recovery.loss));
             } else if self.both_talk(before, at) {
                 let wait = self.window_wait(before, at);
                 self.settle(side, at, frame, (wait, before, loss));
@@ -152,16 +148,16 @@ impl Connection {
         }
         let half = &self.halves[side];
         let prompt = PROMPT.max(Span::from_nanos(self.round_trip(side).as_nanos() / 4));
-        let heard = half.last_heard > half.last_new && half.last_heard > Time::ZERO;
-        let clocked = heard && at.saturating_since(half.last_heard) <= prompt;
-        let paced = Span::from_nanos(half.spacing.as_nanos().saturating_mul(3)).max(prompt);
-        let full = half.last_len >= half.mss() && half.under_way() > 0;
-        let keeps_on = full && at.saturating_since(half.last_new) <= paced;
+        let heard = half.hearing.last > half.sending.last_new && half.hearing.last > Time::ZERO;
+        let clocked = heard && at.saturating_since(half.hearing.last) <= prompt;
+        let paced = Span::from_nanos(half.sending.spacing.as_nanos().saturating_mul(3)).max(prompt);
+        let full = half.sending.last_len >= half.mss() && half.under_way() > 0;
+        let keeps_on = full && at.saturating_since(half.sending.last_new) <= paced;
         if clocked || keeps_on {
             let loss = self.last_loss(side);
             let wait = self.window_wait(side, at);
             let half = &self.halves[side];
-            if seen.payload_len >= half.mss().min(half.longest)
+            if seen.payload_len >= half.mss().min(half.size.longest)
                 && let Some(since) = self.unfilled(side, at, wait)
             {
                 self.settle(side, since, frame, (wait, side, loss));
@@ -177,10 +173,10 @@ impl Connection {
     fn was_held(&self, side: usize, at: Time) -> Option<Time> {
         let half = &self.halves[side];
         let silence = at.saturating_since(half.last_packet);
-        let held = half.late >= HELD
-            && half.late_before.as_nanos() * 2 < half.late.as_nanos()
-            && silence.as_nanos() * 10 >= half.late.as_nanos() * 6;
-        let since = at.saturating_since(Time::ZERO).saturating_sub(half.late);
+        let held = half.lateness.now >= HELD
+            && half.lateness.before.as_nanos() * 2 < half.lateness.now.as_nanos()
+            && silence.as_nanos() * 10 >= half.lateness.now.as_nanos() * 6;
+        let since = at.saturating_since(Time::ZERO).saturating_sub(half.lateness.now);
         held.then_some((Time::ZERO + since).max(self.account.settled()))
     }
 
@@ -196,25 +192,14 @@ impl Connection {
     /// Whether the other end keeps sending beside: no turn is taken then.
     fn both_talk(&self, before: usize, at: Time) -> bool {
         let half = &self.halves[before];
-        let recent = at.saturating_since(half.last_new) <= PROMPT.max(half.spacing * 3);
+        let recent =
+            at.saturating_since(half.sending.last_new) <= PROMPT.max(half.sending.spacing * 3);
         recent && half.under_way() > u64::from(half.mss()) * 2
     }
 
     /// Notes what was sent for what comes next.
     fn after_new(&mut self, side: usize, at: Time, len: u32) {
-        let half = &mut self.halves[side];
-        let gap = at.saturating_since(half.last_new);
-        let kept_on = half.under_way() > u64::from(len) + u64::from(half.mss());
-        if kept_on {
-            let mean = (half.spacing.as_nanos() * 7 + gap.as_nanos()) / 8;
-            half.spacing = Span::from_nanos(mean);
-        }
-        half.last_new = at;
-        half.last_len = len;
-        half.una_at_new = half.una_heard;
-        half.acks_since = 0;
-        let under_way = half.under_way();
-        half.phase.sent(under_way);
+        let under_way = self.halves[side].sent_new(at, len);
         if side == self.talker {
             self.account.now.flight = self.account.now.flight.max(under_way);
         }
@@ -233,18 +218,10 @@ impl Connection {
         }
     }
 
-    /// What was acknowledged and where the window ended while the sender waited.
-    fn waited_with(&self, half: &Half) -> (u64, Option<u64>) {
-        match half.last_heard > half.last_new {
-            true => half.waiting,
-            false => (half.una_heard, half.edge),
-        }
-    }
-
     /// Whether the receiver's window let no full segment go.
     fn shut(&self, side: usize) -> Option<Wait> {
         let half = &self.halves[side];
-        let (una, edge) = self.waited_with(half);
+        let (una, edge) = half.hearing.waited_with(half.sending.last_new);
         let edge = edge.filter(|edge| *edge < half.next + u64::from(half.mss()))?;
         Some(if edge <= una { Wait::ZeroWindow } else { Wait::ReceiverWindow })
     }
@@ -256,14 +233,14 @@ impl Connection {
         if let Some(wait) = self.shut(side) {
             return wait;
         }
-        let (una, _) = self.waited_with(half);
+        let (una, _) = half.hearing.waited_with(half.sending.last_new);
         let waited = self.when(side, at).saturating_since(self.account.settled());
         let under_way = half.next.saturating_sub(una);
         let base = self.base(side);
         if under_way >= 2 * mss && waited >= base * 2 + STALLED {
             return Wait::Stalled;
         }
-        if u64::from(half.last_len) < mss && waited >= base + DELAYED && under_way < mss {
+        if u64::from(half.sending.last_len) < mss && waited >= base + DELAYED && under_way < mss {
             return Wait::Nagle;
         }
         if under_way <= SMALL_WINDOW * mss && waited >= base + DELAYED * 2 {
@@ -280,30 +257,27 @@ impl Connection {
     /// took to drain is not part of it.
     fn unfilled(&mut self, side: usize, at: Time, wait: Wait) -> Option<Time> {
         // Most segments answer the ACK before them.
-        if self.halves[side].acks_since <= UNANSWERED {
+        if self.halves[side].sending.acks_since <= UNANSWERED {
             return None;
         }
         let settled = self.account.settled();
         let base = self.base(side);
-        let repaired = self.losses.get(self.last_loss(side) as usize).map(|loss| loss.over);
+        let recovered = self.losses.get(self.last_loss(side) as usize).map(|loss| loss.over);
         let half = &mut self.halves[side];
         let mss = u64::from(half.mss());
-        let drained = half.una_before.saturating_sub(half.una_at_new);
+        let drained = half.sending.drained();
         let windows = matches!(wait, Wait::Window | Wait::SlowStart);
         let unused = drained >= (DRAINED * mss).max(half.phase.window() / DRAINED_PART);
-        let sent_since = repaired.is_none_or(|over| over < half.last_new);
+        let sent_since = recovered.is_none_or(|over| over < half.sending.last_new);
         if !windows || !unused || !sent_since || half.under_way() <= 4 * mss {
             return None;
         }
-        let gap = at.saturating_since(half.last_new).as_secs_f64();
-        let rate = drained as f64 / gap.max(1e-6);
-        half.drain_rate = half.drain_rate.max(rate);
-        if rate < 0.7 * half.drain_rate {
+        let (drain_rate, is_slow) = half.sending.drain(at);
+        if is_slow {
             return Some(settled);
         }
-        let left = Span::from_secs_f64(
-            (half.under_way() as f64 / half.drain_rate).min(base.as_secs_f64()),
-        );
+        let left =
+            Span::from_secs_f64((half.under_way() as f64 / drain_rate).min(base.as_secs_f64()));
         let idle = base.saturating_sub(left).as_nanos();
         let since = at.saturating_since(Time::ZERO).as_nanos().saturating_sub(idle);
         Some(Time::from_nanos(since).max(settled))
@@ -313,7 +287,7 @@ impl Connection {
     /// their acknowledgment, where that came by itself.
     fn answerable(&self, before: usize, next: usize, at: Time) -> Time {
         let (half, to) = (&self.halves[before], &self.halves[next].to);
-        let sent = half.last_sent.max(self.set_up);
+        let sent = half.sending.last.max(self.set_up);
         let least = sent + to.least.unwrap_or_default();
         let told = half.una >= half.next && half.una_at < at;
         if told { half.una_at.max(least) } else { least }
@@ -327,7 +301,7 @@ impl Connection {
         let arrived = if before == next {
             // Until all of it was acknowledged, as far as it was.
             match half.under_way() {
-                0 => half.last_heard,
+                0 => half.hearing.last,
                 _ => at,
             }
         } else {
@@ -335,10 +309,10 @@ impl Connection {
         };
         let arrived = arrived.min(at);
         // What waited on its way here had been sent before.
-        let late = self.halves[next].late;
+        let late = self.halves[next].lateness.now;
         let sent = arrived.max(Time::ZERO + at.saturating_since(Time::ZERO).saturating_sub(late));
         self.settle(next, arrived, frame, (Wait::Transit, before, loss));
-        if half_is_closed(&self.halves[next]) && before == next {
+        if self.halves[next].fin_sent && before == next {
             self.settle(next, at, frame, (Wait::Idle(1 - next as u8), next, loss));
             return;
         }
@@ -348,8 +322,4 @@ impl Connection {
             self.settle(next, at, frame, (Wait::Queued, next, loss));
         }
     }
-}
-
-fn half_is_closed(half: &Half) -> bool {
-    half.fin_sent
 }

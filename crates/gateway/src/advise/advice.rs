@@ -1,6 +1,6 @@
 //! What follows from what was seen, as text and as JSON.
 
-use super::watched::{Figures, Repairs};
+use super::watched::{Figures, Retransmissions};
 use super::{Advisor, NAMES, REMEDIES};
 use ackord_measure::stats::{Estimate, estimate};
 use ackord_units::Span;
@@ -136,9 +136,9 @@ impl RemedyAdvice {
     fn of(which: usize, seen: &[&Figures], active: Span) -> RemedyAdvice {
         let bridges = NAMES[which] == "proxy-tcp";
         let stalls = |one: &Figures| if bridges { one.stalls_shorter } else { Span::ZERO };
-        let all = seen.iter().fold(Repairs::default(), |sum, one| {
-            let one = one.repairs[which];
-            Repairs {
+        let all = seen.iter().fold(Retransmissions::default(), |sum, one| {
+            let one = one.retransmissions[which];
+            Retransmissions {
                 earlier: sum.earlier + one.earlier,
                 earlier_by: sum.earlier_by + one.earlier_by,
                 saved: sum.saved + one.saved,
@@ -149,7 +149,8 @@ impl RemedyAdvice {
         let most = seen.iter().fold(all.saved, |sum, one| sum + stalls(one));
         let share = |one: &&&Figures| {
             // A link is back at any time of the last wait alike: half of it.
-            let gain = one.repairs[which].saved.as_secs_f64() + stalls(one).as_secs_f64() / 2.0;
+            let gain =
+                one.retransmissions[which].saved.as_secs_f64() + stalls(one).as_secs_f64() / 2.0;
             (gain / one.progress.active.as_secs_f64()).min(1.0)
         };
         let enough = seen.iter().filter(|one| one.progress.active >= ENOUGH);
@@ -326,14 +327,16 @@ impl ClassAdvice {
         let losses = one.earlier + one.not_earlier;
         let mean = one.earlier_by.as_secs_f64() * 1e3 / (one.earlier.max(1) as f64);
         match (losses, one.earlier) {
-            (0, _) => write!(f, "    measured   no sender repaired a loss outside of stalls")?,
+            (0, _) => {
+                write!(f, "    measured   no sender recovered from a loss outside of stalls")?
+            }
             (_, 0) => write!(
                 f,
-                "    measured   before the sender it would have repaired none of {losses} losses"
+                "    measured   before the sender it would have recovered from none of {losses} losses"
             )?,
             (_, earlier) => write!(
                 f,
-                "    measured   before the sender it would have repaired {earlier} of {losses} losses, by \
+                "    measured   before the sender it would have recovered from {earlier} of {losses} losses, by \
                  {mean:.0} ms on average"
             )?,
         }

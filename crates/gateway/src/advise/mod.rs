@@ -151,7 +151,7 @@ impl Advisor {
             let Ok(decoded) = decode(ip) else { continue };
             let key = Key::towards(injection.interface, decoded.endpoints);
             if let Some((_, watched)) = self.watched.get_mut(&key) {
-                watched.would_repair(which, decoded.segment.seq, injection.at);
+                watched.would_retransmit(which, decoded.segment.seq, injection.at);
             }
         }
     }

@@ -93,8 +93,8 @@ fn one_loss(timestamps: bool) -> Advice {
         // 20 ms over the link and back.
         if millis >= 20 && millis % 10 == 0 {
             let arrived = index - 2;
-            let repaired = millis >= 2_000 + 450 + 20;
-            download.ack(millis, if arrived < LOST || repaired { arrived + 1 } else { LOST });
+            let recovered = millis >= 2_000 + 450 + 20;
+            download.ack(millis, if arrived < LOST || recovered { arrived + 1 } else { LOST });
         }
         if millis == 2_000 + 450 {
             download.data(millis, LOST);
@@ -104,7 +104,7 @@ fn one_loss(timestamps: bool) -> Advice {
 }
 
 #[test]
-fn a_loss_is_repaired_earlier_than_by_a_sender_that_is_far_away() {
+fn a_loss_is_recovered_earlier_than_by_a_sender_that_is_far_away() {
     let advice = one_loss(true);
     let [class] = &advice.classes[..] else { panic!("one class: {advice:?}") };
     assert_eq!((class.connections, class.stalls), (1, (0, Span::ZERO)));

@@ -21,7 +21,7 @@ pub(super) struct Watched {
     /// When data last went towards the mobile host.
     data_at: Option<Time>,
     /// In the wait that is going on: the last time that data was retransmitted, and the time of the data before.
-    sent_again: Option<(Time, Time)>,
+    retransmitted: Option<(Time, Time)>,
     /// What was sent before the end of the last stall belongs to that.
     stall_end: Option<Seq>,
     has_timestamps: bool,
@@ -34,7 +34,7 @@ pub(super) struct Watched {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Figures {
     pub(super) progress: Progress,
-    pub(super) repairs: [Repairs; REMEDIES],
+    pub(super) retransmissions: [Retransmissions; REMEDIES],
     /// Of the stalls, how many ended when the sender tried again.
     pub(super) stalls_by_retry: u32,
     /// The most that those would have been shorter.
@@ -49,7 +49,7 @@ pub(super) struct Figures {
 
 /// What a box would have done, for data outside of stalls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Repairs {
+pub(super) struct Retransmissions {
     /// Segments that it and the sender retransmitted, it first.
     pub(super) earlier: u64,
     /// How much earlier, added up.
@@ -68,8 +68,8 @@ struct Sent {
     seq: Seq,
     end: Seq,
     at: Time,
-    /// When its sender sent it again.
-    again: Option<Time>,
+    /// When its sender retransmitted it.
+    retransmitted: Option<Time>,
     /// When each box would have.
     by_box: [Option<Time>; REMEDIES],
 }
@@ -88,11 +88,11 @@ impl Watched {
         let mut is_known = false;
         for sent in self.under_way.iter_mut().filter(|one| one.end.after(seq) && end.after(one.seq))
         {
-            sent.again.get_or_insert(now);
+            sent.retransmitted.get_or_insert(now);
             is_known = true;
         }
         if is_known && let Some(before) = self.data_at {
-            self.sent_again = Some((before, now));
+            self.retransmitted = Some((before, now));
         }
         self.data_at = Some(now);
         if self.highest.is_none_or(|highest| end.after(highest)) {
@@ -102,13 +102,13 @@ impl Watched {
             return 0;
         }
         let place = self.under_way.partition_point(|one| one.seq.before(seq));
-        let new = Sent { seq, end, at: now, again: None, by_box: [None; REMEDIES] };
+        let new = Sent { seq, end, at: now, retransmitted: None, by_box: [None; REMEDIES] };
         self.under_way.insert(place, new);
         1
     }
 
-    /// A box would have sent what begins here.
-    pub(super) fn would_repair(&mut self, which: usize, seq: Seq, at: Time) {
+    /// A box would have retransmitted what begins here.
+    pub(super) fn would_retransmit(&mut self, which: usize, seq: Seq, at: Time) {
         let covers = |one: &&mut Sent| !one.seq.after(seq) && one.end.after(seq);
         if let Some(sent) = self.under_way.iter_mut().find(covers) {
             sent.by_box[which].get_or_insert(at);
@@ -139,7 +139,7 @@ impl Watched {
             self.end_stall();
         }
         if is_progress {
-            self.sent_again = None;
+            self.retransmitted = None;
         }
         let known = self.under_way.len();
         while let Some(first) = self.under_way.front().copied().filter(|one| !one.end.after(ack)) {
@@ -154,30 +154,30 @@ impl Watched {
     /// earliest when the data before that was sent, and was lost.
     fn end_stall(&mut self) {
         self.stall_end = self.highest;
-        if let Some((before, again)) = self.sent_again {
+        if let Some((before, again)) = self.retransmitted {
             self.figures.stalls_by_retry += 1;
             self.figures.stalls_shorter += again.saturating_since(before);
         }
     }
 
     fn delivered(&mut self, now: Time, sent: &Sent, is_last: bool) {
-        if sent.again.is_none() && is_last {
+        if sent.retransmitted.is_none() && is_last {
             self.trip(now.saturating_since(sent.at));
         }
         if self.stall_end.is_some_and(|end| !sent.end.after(end)) {
             return;
         }
-        let each = self.figures.repairs.iter_mut().zip(&mut self.saved_until);
-        for ((repairs, until), by_box) in each.zip(sent.by_box) {
-            match (by_box, sent.again) {
+        let each = self.figures.retransmissions.iter_mut().zip(&mut self.saved_until);
+        for ((retransmissions, until), by_box) in each.zip(sent.by_box) {
+            match (by_box, sent.retransmitted) {
                 (Some(by_box), Some(again)) if by_box < again => {
-                    repairs.earlier += 1;
-                    repairs.earlier_by += again.saturating_since(by_box);
-                    repairs.saved += again.saturating_since(by_box.max(*until));
+                    retransmissions.earlier += 1;
+                    retransmissions.earlier_by += again.saturating_since(by_box);
+                    retransmissions.saved += again.saturating_since(by_box.max(*until));
                     *until = again.max(*until);
                 }
-                (_, Some(_)) => repairs.not_earlier += 1,
-                (Some(_), None) => repairs.needless += 1,
+                (_, Some(_)) => retransmissions.not_earlier += 1,
+                (Some(_), None) => retransmissions.needless += 1,
                 (None, None) => {}
             }
         }

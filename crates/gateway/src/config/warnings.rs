@@ -60,7 +60,7 @@ impl<'a> Warnings<'a> {
                     path,
                     format!(
                         "`{name}` joins packets that nobody can take apart again (large receive \
-                         offload): what is joined is neither kept nor repaired"
+                         offload): what is joined is neither kept nor retransmitted"
                     ),
                     format!("`ethtool -K {name} lro off`; GRO may stay on"),
                 ),

@@ -192,7 +192,7 @@ fn health(classes: &[Class], rings: &[RingStatus], drive: &Drive) -> Vec<Finding
         if let Standing::StoodDown { harm, .. } = class.standing() {
             found.push(Finding {
                 severity: Severity::Warning,
-                what: format!("the remedy of `{}` stood down: {}", class.name(), harm.told()),
+                what: format!("the remedy of `{}` stood down: {}", class.name(), harm.harm_told()),
                 advice:
                     "its connections are forwarded untouched; another remedy or other knobs may \
                          do better, and `[harm] retry` says when it is tried again"

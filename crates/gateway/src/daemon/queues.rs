@@ -2,7 +2,7 @@
 
 use super::DaemonError;
 use crate::config::{GatewayConfig, QueueConfig};
-use crate::in_path::{InPath, InPathConfig, InPathState, InPathStats, Priority};
+use crate::in_path::{InPath, InPathConfig, InPathState, InPathStats};
 use crate::watch::{DelayStatus, QueueState, QueueStatus};
 use crate::{AttachBy, Journal};
 use ackord_units::{Bytes, Knobs, Span};
@@ -67,7 +67,7 @@ fn in_path(interface: &str, queue: &QueueConfig) -> InPathConfig {
         seed: now.as_nanos() as u64,
         memory: MEMORY,
         attach: AttachBy::Best,
-        priority: Priority::RealTime,
+        real_time: true,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::config::{FlowFacts, MarkMatch};
 use crate::watch::Decision;
 use crate::{Connection, Interface, Key, LinkHeader, Sighting};
 use ackord_path::proxy::{Heading, Verdict};
-use ackord_units::Time;
+use ackord_units::{Seq, Time};
 use ackord_wire::{
     DecodeError, Decoded, Flags, FlowId, LinkType, Packet, Piece, Segment, Side, TcpChecksum,
     decode_offloaded, glimpse, write_piece,
@@ -214,18 +214,7 @@ impl Engine {
                 let passed = if is_there { len + decoded.payload.start as u64 } else { 0 };
                 connection.budget.earn(passed * self.config.limits.injected_per_mille / 1_000);
                 if len > 0 && is_treated {
-                    self.packet.clear();
-                    write_piece(ip, decoded, piece, &mut self.packet);
-                    // A ring that has too much to copy copies headers.
-                    let is_copied = !self.packet.is_empty();
-                    let decision = match is_copied
-                        && self.connections.keep(flow, segment.seq, piece.len, &self.packet)
-                    {
-                        true => Decision::Kept,
-                        false if is_copied => Decision::NotKept("no room"),
-                        false => Decision::NotKept("not copied"),
-                    };
-                    self.taps.decided(key, decision);
+                    self.keep((flow, key), (ip, decoded), piece, segment.seq);
                 }
             }
             Heading::Fixed => {
@@ -242,6 +231,25 @@ impl Engine {
         } else {
             self.taps.decided(key, Decision::LeftAlone("no remedy at work"));
         }
+    }
+
+    /// Keeps a piece of data towards the mobile host, to be injected if it is lost.
+    fn keep(
+        &mut self,
+        (flow, key): (FlowId, Key),
+        (ip, decoded): (&[u8], &Decoded),
+        piece: Piece,
+        seq: Seq,
+    ) {
+        self.packet.clear();
+        write_piece(ip, decoded, piece, &mut self.packet);
+        // A ring that has too much to copy copies headers.
+        let decision = match self.packet.is_empty() {
+            true => Decision::NotKept("not copied"),
+            false if self.connections.keep(flow, seq, piece.len, &self.packet) => Decision::Kept,
+            false => Decision::NotKept("no room"),
+        };
+        self.taps.decided(key, decision);
     }
 
     fn ask_the_box(

@@ -61,18 +61,8 @@ pub struct InPathConfig {
     pub memory: Bytes,
     /// How its program is attached.
     pub attach: AttachBy,
-    /// Whether its thread asks to go before all ordinary ones.
-    pub priority: Priority,
-}
-
-/// How a thread is scheduled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Priority {
-    /// Before all ordinary threads, where the system allows it.
-    #[default]
-    RealTime,
-    /// Like every other.
-    Ordinary,
+    /// Whether its thread asks to go before all ordinary ones (SCHED_FIFO).
+    pub real_time: bool,
 }
 
 /// Why there is no queue in the path.

@@ -44,7 +44,7 @@ fn config(queue: &str) -> InPathConfig {
         seed: 1,
         memory: Bytes(1 << 20),
         attach: AttachBy::Best,
-        priority: Priority::Ordinary,
+        real_time: false,
     }
 }
 

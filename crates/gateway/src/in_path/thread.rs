@@ -3,8 +3,8 @@
 use super::held::Held;
 use super::shaper::Shaper;
 use super::stats::{InPathState, InPathStats, Quantiles};
-use super::work::{Turned, Work, now};
-use super::{Drops, InPathConfig, InPathError, Priority};
+use super::work::{Work, now};
+use super::{Drops, InPathConfig, InPathError};
 use crate::bpf::monotonic_nanos;
 use crate::{Interface, Journal, Ring, Wanted, scheduling};
 use ackord_path::Queue;
@@ -77,19 +77,12 @@ pub(super) struct Thread {
     pub(super) orders: Receiver<Order>,
 }
 
-/// Why a round of work has ended.
-enum Ended {
-    Stopped,
-    Trouble(io::Error),
-}
-
 impl Thread {
     /// Until it is told to stop; tells first whether it could begin.
     pub(super) fn run(self, queue: Queue, ready: &Sender<Result<(), InPathError>>) {
         let shaper = Shaper::new(queue, self.config.rate);
         let mut held = Held::new(shaper, self.config.memory, nothing_yet());
-        held.stats.is_real_time =
-            self.config.priority == Priority::RealTime && scheduling::go_first().is_ok();
+        held.stats.is_real_time = self.config.real_time && scheduling::go_first().is_ok();
         let mut is_first = true;
         loop {
             let ended = match self.open(&mut held) {
@@ -103,22 +96,18 @@ impl Thread {
                     let _ = ready.send(Err(InPathError::System { what, error }));
                     return;
                 }
-                Err((what, error)) => Ended::Trouble(io::Error::other(format!("{what}: {error}"))),
+                Err((what, error)) => Err(io::Error::other(format!("{what}: {error}"))),
             };
             is_first = false;
-            match ended {
-                Ended::Stopped => break,
-                Ended::Trouble(error) => {
-                    let at = now().unwrap_or(Time::ZERO);
-                    held.discard(at, |drops, gone| drops.interface_gone += gone);
-                    held.shaper.unblock(at);
-                    held.stats.state = InPathState::Waiting(error.to_string());
-                    held.stats.attached = None;
-                    self.tell(&mut held);
-                    if self.wait_and_obey(&mut held) {
-                        break;
-                    }
-                }
+            let Err(error) = ended else { break };
+            let at = now().unwrap_or(Time::ZERO);
+            held.discard(at, |drops, gone| drops.interface_gone += gone);
+            held.shaper.unblock(at);
+            held.stats.state = InPathState::Waiting(error.to_string());
+            held.stats.attached = None;
+            self.tell(&mut held);
+            if self.wait_and_obey(&mut held) {
+                break;
             }
         }
         held.stats.state = InPathState::Stopped;
@@ -139,19 +128,15 @@ impl Thread {
         Ok(work)
     }
 
-    fn work(&self, mut work: Work, held: &mut Held) -> Ended {
+    /// Until it is told to stop.
+    fn work(&self, mut work: Work, held: &mut Held) -> io::Result<()> {
         let mut told_at = Time::ZERO;
         loop {
-            match work.turn(held, self.wake.as_fd()) {
-                Ok(Turned::GoOn) => {}
-                Ok(Turned::Woken) => {
-                    if self.obey(held, |reverse| work.watch_reverse(reverse)) {
-                        // What cannot be sent any more is lost with the interface.
-                        let _ = work.finish(held);
-                        return Ended::Stopped;
-                    }
-                }
-                Err(error) => return Ended::Trouble(error),
+            let is_woken = work.turn(held, self.wake.as_fd())?;
+            if is_woken && self.obey(held, |reverse| work.watch_reverse(reverse)) {
+                // What cannot be sent any more is lost with the interface.
+                let _ = work.finish(held);
+                return Ok(());
             }
             let beat = monotonic_nanos().unwrap_or(0);
             self.shared.beat_nanos.store(beat, Ordering::Relaxed);

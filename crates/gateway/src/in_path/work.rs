@@ -57,13 +57,6 @@ pub(super) struct Work {
     spare: Vec<Vec<u8>>,
 }
 
-/// Whether a turn was told of something else to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turned {
-    GoOn,
-    Woken,
-}
-
 impl Work {
     /// # Errors
     /// Where the interface is not there or down, or the system does not allow it: what was tried, and why.
@@ -126,11 +119,12 @@ impl Work {
         }
     }
 
-    /// Waits, and does everything there is to do by then; gives a sign of life at the end of it.
+    /// Waits, and does everything there is to do by then; gives a sign of life at the end of it. Whether it was woken
+    /// to be told something.
     ///
     /// # Errors
     /// Where packets cannot be steered or sent any more.
-    pub(super) fn turn(&mut self, held: &mut Held, wake: BorrowedFd<'_>) -> io::Result<Turned> {
+    pub(super) fn turn(&mut self, held: &mut Held, wake: BorrowedFd<'_>) -> io::Result<bool> {
         let (woken, readable) = self.wait(held, wake)?;
         let now = now()?;
         let since_beat = now.saturating_since(self.beaten_at);
@@ -153,7 +147,7 @@ impl Work {
         }
         // Only here: whoever hangs above is not alive.
         self.beat(held)?;
-        Ok(if woken { Turned::Woken } else { Turned::GoOn })
+        Ok(woken)
     }
 
     /// A sign of life.

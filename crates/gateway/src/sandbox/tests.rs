@@ -10,10 +10,12 @@ use ackord_testing::skipped;
 use nix::errno::Errno;
 use std::sync::Arc;
 
+const BOTH: Special = Special { programs: true, real_time: true };
+
 /// Confines a thread, which then tries what it may do. The others are not touched.
-fn confined(needs: &'static [Need], attempt: impl FnOnce(Confined) + Send + 'static) {
+fn confined(special: Special, attempt: impl FnOnce(Confined) + Send + 'static) {
     let thread = std::thread::Builder::new().spawn(move || {
-        attempt(confine_thread(&GATEWAY, &in_all(needs)).expect("every process may"));
+        attempt(confine_thread(&GATEWAY, &in_all(special)).expect("every process may"));
     });
     thread.expect("a thread").join().expect("no panic");
 }
@@ -26,17 +28,19 @@ fn nonsense_of_bpf() -> Result<i64, Errno> {
 
 #[test]
 fn only_with_programs_may_it_speak_with_them() {
-    confined(&[], |_| assert_eq!(nonsense_of_bpf(), Err(Errno::EPERM)));
-    confined(&[Need::Programs], |_| assert_eq!(nonsense_of_bpf(), Err(Errno::EINVAL)));
+    confined(Special::default(), |_| assert_eq!(nonsense_of_bpf(), Err(Errno::EPERM)));
+    confined(Special { programs: true, real_time: false }, |_| {
+        assert_eq!(nonsense_of_bpf(), Err(Errno::EINVAL))
+    });
 }
 
 #[test]
 fn only_the_capabilities_of_a_gateway_are_left() {
     use Capability::{CAP_BPF, CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_NICE};
     let all = [CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF, CAP_SYS_NICE];
-    assert_eq!(in_all(&[Need::Programs, Need::RealTime]).capabilities, all);
-    assert_eq!(in_all(&[]).capabilities, all[..2]);
-    confined(&[Need::Programs, Need::RealTime], move |confined| {
+    assert_eq!(in_all(BOTH).capabilities, all);
+    assert_eq!(in_all(Special::default()).capabilities, all[..2]);
+    confined(BOTH, move |confined| {
         let wanted = all.map(|one| one.to_string());
         assert!(confined.filtered);
         assert!(confined.capabilities.iter().all(|one| wanted.contains(one)), "{confined:?}");
@@ -45,7 +49,7 @@ fn only_the_capabilities_of_a_gateway_are_left() {
 
 #[test]
 fn what_a_gateway_does_still_works() {
-    confined(&[], |_| works());
+    confined(Special::default(), |_| works());
 }
 
 fn works() {

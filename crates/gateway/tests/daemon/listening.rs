@@ -116,7 +116,7 @@ fn begins_when_little_passed() {
     // The first packets were seen: what is kept of it is whole from the beginning on.
     assert_eq!(status.flows.treated, 1, "{status:#?}");
     trial.outage(900);
-    trial.until("repaired", |status| status.injected_to_mobile > 0);
+    trial.until("retransmitted", |status| status.injected_to_mobile > 0);
     let (bytes, are_right, _) = stream.finish();
     assert_eq!((bytes, are_right), (5_000_000, true));
     pause(2_000);

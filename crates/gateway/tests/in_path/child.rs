@@ -1,6 +1,6 @@
 //! A process with a queue in the path, which a test starts in the router and does things to.
 
-use ackord_gateway::{AttachBy, InPath, InPathConfig, Journal, Priority};
+use ackord_gateway::{AttachBy, InPath, InPathConfig, Journal};
 use ackord_path::registry::QueueChoice;
 use ackord_units::{Bytes, Choice, KnobValue, Rate, Span};
 use std::path::Path;
@@ -22,7 +22,7 @@ fn the_gateway_itself() {
         seed: 1,
         memory: Bytes(16 << 20),
         attach: if attach == "tcx" { AttachBy::Tcx } else { AttachBy::Clsact },
-        priority: Priority::RealTime,
+        real_time: true,
     };
     let mut in_path = match InPath::start(config, &Arc::new(journal)) {
         Ok(in_path) => in_path,

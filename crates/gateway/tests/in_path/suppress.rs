@@ -8,7 +8,9 @@ use ackord_gateway::{
 use ackord_units::{Seq, Span};
 use ackord_wire::{Endpoints, Flags, IpFields, Options, Payload, Segment, encode};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 fn key(ip: u8) -> Key {
@@ -53,6 +55,49 @@ fn seen(ring: &mut Ring, frames: usize) -> usize {
     count
 }
 
+/// Sends acknowledgments from the mobile host and removes those that are covered: how many, and how many these are.
+fn removed_by(way: &str, directory: &Path, send: &Sender<Vec<u8>>) -> (u64, u64) {
+    let (journal, _) = Journal::open(directory).expect("a directory");
+    let index = nix::net::if_::if_nametoindex("lan").expect("it is there");
+    let by = if way == "tcx" { AttachBy::Tcx } else { AttachBy::Clsact };
+    let place = (index, LinkKind::Ethernet);
+    let suppressor = Suppressor::open(place, 1_000, by, &Arc::new(journal)).expect("it opens");
+    assert_eq!(suppressor.attached() == Attached::Tcx, way == "tcx");
+    let mut ring = Ring::open("lan", Interface::Lan(0), Wanted::Everything).expect("it opens");
+    let alive_until = Instant::now() + Duration::from_secs(20);
+    let mut expected = 0;
+    // A tag beside the frame, and one more in it.
+    for tags in [&[][..], &[0x81, 0, 0, 7], &[0x88, 0xa8, 0, 3, 0x81, 0, 0, 7]] {
+        for ip in [4, 6] {
+            let lasting = Span::from_secs(60);
+            let covered = Covered { from: Seq(100), to: Seq(200), lasting };
+            suppressor.cover(key(ip), covered).expect("room");
+            suppressor.beat().expect("a clock");
+            for number in [100, 100, 100, 150, 150, 200, 200] {
+                send.send(ack(ip, number, tags)).expect("it listens");
+                // Whatever else this machine does: alive at each of them.
+                suppressor.beat().expect("a clock");
+                assert_eq!(seen(&mut ring, 1), 1, "{way} {tags:?} {ip} {number}");
+                assert!(Instant::now() < alive_until);
+            }
+            expected += 3;
+            suppressor.uncover(key(ip)).expect("known");
+            suppressor.uncover(key(ip)).expect("no error");
+        }
+    }
+    let removed = suppressor.removed();
+    // Without a sign of life everything passes.
+    let lasting = Span::from_secs(60);
+    suppressor.cover(key(4), Covered { from: Seq(100), to: Seq(200), lasting }).expect("room");
+    suppressor.pause();
+    for _ in 0..3 {
+        send.send(ack(4, 100, &[])).expect("it listens");
+        assert_eq!(seen(&mut ring, 1), 1);
+    }
+    assert_eq!(suppressor.removed(), removed);
+    (removed, expected)
+}
+
 #[test]
 fn they_are_removed_after_packet_sockets_have_seen_them() {
     if !is_possible() {
@@ -68,51 +113,7 @@ fn they_are_removed_after_packet_sockets_have_seen_them() {
             }
         });
         let directory = state.path().to_owned();
-        let router = world.spawn("r", move || {
-            let (journal, _) = Journal::open(&directory).expect("a directory");
-            let index = nix::net::if_::if_nametoindex("lan").expect("it is there");
-            let by = if way == "tcx" { AttachBy::Tcx } else { AttachBy::Clsact };
-            let place = (index, LinkKind::Ethernet);
-            let suppressor =
-                Suppressor::open(place, 1_000, by, &Arc::new(journal)).expect("it opens");
-            assert_eq!(suppressor.attached() == Attached::Tcx, way == "tcx");
-            let mut ring =
-                Ring::open("lan", Interface::Lan(0), Wanted::Everything).expect("it opens");
-            let alive_until = Instant::now() + Duration::from_secs(20);
-            let mut expected = 0;
-            // A tag beside the frame, and one more in it.
-            for tags in [&[][..], &[0x81, 0, 0, 7], &[0x88, 0xa8, 0, 3, 0x81, 0, 0, 7]] {
-                for ip in [4, 6] {
-                    let lasting = Span::from_secs(60);
-                    let covered = Covered { from: Seq(100), to: Seq(200), lasting };
-                    suppressor.cover(key(ip), covered).expect("room");
-                    suppressor.beat().expect("a clock");
-                    for number in [100, 100, 100, 150, 150, 200, 200] {
-                        send.send(ack(ip, number, tags)).expect("it listens");
-                        // Whatever else this machine does: alive at each of them.
-                        suppressor.beat().expect("a clock");
-                        assert_eq!(seen(&mut ring, 1), 1, "{way} {tags:?} {ip} {number}");
-                        assert!(Instant::now() < alive_until);
-                    }
-                    expected += 3;
-                    suppressor.uncover(key(ip)).expect("known");
-                    suppressor.uncover(key(ip)).expect("no error");
-                }
-            }
-            let removed = suppressor.removed();
-            // Without a sign of life everything passes.
-            let lasting = Span::from_secs(60);
-            suppressor
-                .cover(key(4), Covered { from: Seq(100), to: Seq(200), lasting })
-                .expect("room");
-            suppressor.pause();
-            for _ in 0..3 {
-                send.send(ack(4, 100, &[])).expect("it listens");
-                assert_eq!(seen(&mut ring, 1), 1);
-            }
-            assert_eq!(suppressor.removed(), removed);
-            (removed, expected)
-        });
+        let router = world.spawn("r", move || removed_by(way, &directory, &send));
         let (removed, expected) = router.join().expect("nothing failed there");
         mobile.join().expect("it ends with what it is given");
         // A beat that came too late lets one pass, and never removes one too many.

@@ -1,9 +1,16 @@
-//! What files say, what is wrong with them, and which rule takes a connection.
+//! What files say, and what is wrong with them.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `rules.rs` | which rule takes a connection, and which takes none |
+//! | `warnings.rs` | what a file cannot have on this machine |
+
+mod rules;
+mod warnings;
 
 use super::*;
 use ackord_scenario::{Errors, Place};
 use ackord_units::{KnobValue, Knobs};
-use ipnet::IpNet;
 use proptest::prelude::*;
 
 const MINIMAL: &str = "wan = \"eth0\"\nlan = \"wlan0\"\nremedy = \"proxy-tcp\"\n";
@@ -45,10 +52,8 @@ fn two_interfaces_and_one_thing_to_do_are_a_file() {
     assert_eq!(queues, ["a", "b"].map(|name| (name, Rate::from_mbits_per_sec(20))));
 }
 
-#[test]
-fn everything_a_file_can_say_is_read() {
-    let config = sound(
-        r#"
+/// A file that says everything.
+const FULL: &str = r#"
 version = 1
 wan = "eth0"
 lan = ["wlan0", "wlan1"]
@@ -98,8 +103,11 @@ significance = "5 %"
 sustained = "30 s"
 flows = 5
 retry = "never"
-"#,
-    );
+"#;
+
+#[test]
+fn everything_a_file_can_say_is_read() {
+    let config = sound(FULL);
     let [voice, office] = config.rules.rules() else { panic!("two rules") };
     assert_eq!(
         (&voice.conditions.interfaces[..], &voice.conditions.dscps[..]),
@@ -225,40 +233,6 @@ fn each_mistake_of_a_rule_is_told_likewise() {
 }
 
 #[test]
-fn a_rule_that_never_matches_is_told_with_the_line_of_the_one_that_takes_all() {
-    let rule = |name: &str, keys: &str| {
-        format!("[[rule]]\nname = \"{name}\"\nremedy = \"none\"\n{keys}\n")
-    };
-    let covered = |first: &str, second: &str| {
-        let text = with(&format!("{}{}", rule("first", first), rule("second", second)));
-        match read(&text) {
-            Ok(_) => false,
-            Err(errors) => {
-                let said = errors.to_string();
-                assert!(
-                    said.contains("first here") && said.contains("`second` never matches"),
-                    "{said}"
-                );
-                assert!(matches!(errors.problems[0].place, Place::Text(_)));
-                true
-            }
-        }
-    };
-    assert!(covered("port = [\"1-99\", \"100-200\"]", "port = \"50-150\""));
-    assert!(covered(
-        "mobile = [\"10.0.0.0/9\", \"10.128.0.0/9\"]",
-        "mobile = \"10.0.0.0/8\"\nport = 1"
-    ));
-    assert!(covered("interface = \"wlan0\"", "dscp = 1"));
-    assert!(covered("mark = \"0x1/0x1\"", "mark = \"0x3/0xff\""));
-    assert!(!covered("mark = \"0x1/0x3\"", "mark = \"0x1/0x1\""));
-    assert!(!covered("port = \"1-99\"", "port = \"50-100\""));
-    assert!(!covered("mobile = \"10.0.0.0/8\"", "mobile = \"0.0.0.0/0\""));
-    assert!(!covered("mobile = \"0.0.0.0/0\"", "mobile = \"::/0\""));
-    assert!(!covered("dscp = 1", "port = 1"));
-}
-
-#[test]
 fn one_line_says_what_a_file_says() {
     let options = ConfigOptions {
         wan: "eth0".to_owned(),
@@ -320,132 +294,7 @@ fn a_reload_says_what_each_change_does() {
     assert!(refused.contains("`state.directory` cannot become /elsewhere"), "{refused}");
 }
 
-/// A condition as somebody would explain it, without lists, ranges or networks.
-fn naive(rule: &Conditions, flow: &FlowFacts) -> bool {
-    let bytes = |ip: IpAddr| match ip {
-        IpAddr::V4(ip) => ip.octets().to_vec(),
-        IpAddr::V6(ip) => ip.octets().to_vec(),
-    };
-    let bit = |bytes: &[u8], index: usize| bytes[index / 8] >> (7 - index % 8) & 1;
-    let in_net = |net: &IpNet, ip: IpAddr| {
-        let (net_bytes, ip) = (bytes(net.addr()), bytes(ip));
-        let same = |index| bit(&net_bytes, index) == bit(&ip, index);
-        net_bytes.len() == ip.len() && (0..usize::from(net.prefix_len())).all(same)
-    };
-    let mut fits = true;
-    for (nets, ip) in [(&rule.mobile, flow.mobile.ip()), (&rule.fixed, flow.fixed.ip())] {
-        fits &= nets.is_empty() || nets.iter().filter(|net| in_net(net, ip)).count() > 0;
-    }
-    for (ports, port) in
-        [(&rule.ports, flow.fixed.port()), (&rule.mobile_ports, flow.mobile.port())]
-    {
-        let listed: Vec<u16> = ports.iter().flat_map(|range| range.from..=range.to).collect();
-        fits &= ports.is_empty() || listed.contains(&port);
-    }
-    fits &= rule.dscps.is_empty() || rule.dscps.contains(&flow.dscp);
-    fits &= rule.interfaces.is_empty() || rule.interfaces.contains(&flow.interface);
-    if let Some(MarkMatch { value, mask }) = rule.mark {
-        let known = |bit: &u32| flow.mark.mask >> bit & 1 == 1;
-        let given = |bit: &u32| flow.mark.value >> bit & 1 == value >> bit & 1;
-        fits &= (0..32).filter(|bit| mask >> bit & 1 == 1).all(|bit| known(&bit) && given(&bit));
-    }
-    fits
-}
-
-/// Few enough different ones that rules match now and then.
-fn address() -> impl Strategy<Value = IpAddr> {
-    (any::<bool>(), 0..4_u8, 0..4_u8).prop_map(|(six, high, low)| match six {
-        true => IpAddr::from([0x2001, 0xdb8, u16::from(high), 0, 0, 0, 0, u16::from(low)]),
-        false => IpAddr::from([10, 64 * high, 0, low]),
-    })
-}
-
-fn network() -> impl Strategy<Value = IpNet> {
-    (address(), 0..=128_u8).prop_map(|(address, bits)| {
-        let most = if address.is_ipv4() { 32 } else { 128 };
-        IpNet::new(address, bits.min(most)).expect("no more bits than there are").trunc()
-    })
-}
-
-fn some<T: Clone + std::fmt::Debug>(of: impl Strategy<Value = T>) -> impl Strategy<Value = Vec<T>> {
-    prop_oneof![3 => Just(Vec::new()), 2 => proptest::collection::vec(of, 1..4)]
-}
-
-fn ports() -> impl Strategy<Value = Vec<PortRange>> {
-    some((0..20_u16, 0..8_u16).prop_map(|(from, more)| PortRange { from, to: from + more }))
-}
-
-#[test]
-fn of_a_mark_some_bits_are_known_and_stay_as_they_were_told() {
-    let mark = |value, mask| MarkMatch { value, mask };
-    let nothing = MarkMatch::default();
-    assert!(nothing.covers(mark(7, 0xff)) && !mark(0, 1).covers(nothing));
-    let known = nothing.and(mark(0x10, 0xff)).and(mark(0x300, 0xf00));
-    assert_eq!(known, mark(0x310, 0xfff));
-    // Conditions that overlap are each fulfilled, or not.
-    assert!(mark(0x10, 0xf0).covers(known) && mark(0x310, 0xfff).covers(known));
-    assert!(!mark(0x10, 0x10ff).covers(known), "of the other bits nobody was told");
-    assert_eq!(known.and(mark(0x20, 0xff)), known);
-    let rule = |name: &str, mark| {
-        let conditions = Conditions { mark, ..Conditions::default() };
-        Rule { name: name.to_owned(), conditions, remedy: None }
-    };
-    let twice = Some(mark(1, 3));
-    let rules = [rule("a", twice), rule("b", None), rule("c", twice), rule("d", Some(known))];
-    assert_eq!(Rules::new(rules.into(), None).marks(), [mark(1, 3), known]);
-}
-
-fn mark() -> impl Strategy<Value = MarkMatch> {
-    (0..8_u32, 0..8_u32).prop_map(|(value, mask)| MarkMatch { value: value & mask, mask })
-}
-
-fn conditions() -> impl Strategy<Value = Conditions> {
-    let mark = proptest::option::of(mark());
-    let nets = (some(network()), some(network()));
-    (some(0..3_usize), nets, ports(), ports(), some(0..6_u8), mark).prop_map(
-        |(interfaces, (mobile, fixed), ports, mobile_ports, dscps, mark)| Conditions {
-            interfaces,
-            mobile,
-            fixed,
-            ports,
-            mobile_ports,
-            dscps,
-            mark,
-        },
-    )
-}
-
-fn flow() -> impl Strategy<Value = FlowFacts> {
-    let end = || (address(), 0..28_u16).prop_map(SocketAddr::from);
-    (0..3_usize, end(), end(), 0..6_u8, mark()).prop_map(
-        |(interface, mobile, fixed, dscp, mark)| FlowFacts { interface, mobile, fixed, dscp, mark },
-    )
-}
-
 proptest! {
-    #[test]
-    fn the_first_rule_that_matches_is_the_one(
-        each in proptest::collection::vec(conditions(), 0..8),
-        flow in flow(),
-    ) {
-        let first = each.iter().position(|one| naive(one, &flow)).unwrap_or(each.len());
-        let rule = |(index, conditions)| Rule { name: format!("{index}"), conditions, remedy: None };
-        let rules = Rules::new(each.into_iter().enumerate().map(rule).collect(), None);
-        prop_assert_eq!(rules.classify(&flow), RuleIndex(first));
-    }
-
-    #[test]
-    fn a_rule_that_is_covered_is_never_the_one(
-        (first, second) in (conditions(), conditions()),
-        flows in proptest::collection::vec(flow(), 50),
-    ) {
-        if first.cover(&second) {
-            for flow in flows {
-                prop_assert!(!second.match_flow(&flow) || first.match_flow(&flow));
-            }
-        }
-    }
-
     #[test]
     fn nothing_in_a_file_makes_the_reader_panic(text in "[a-z\\[\\]=\"{}0-9./% \n]{0,80}") {
         let file = ConfigFile::new("x", with(&text));
@@ -483,52 +332,4 @@ fn the_schema_in_the_repository_is_that_of_the_keys() {
     let text = serde_json::to_string_pretty(&gateway_json_schema()).expect("it is JSON") + "\n";
     let stored = std::fs::read_to_string(path).unwrap_or_default();
     assert!(stored == text, "write it with `ackord gateway schema > schema/gateway.schema.json`");
-}
-
-#[test]
-fn what_cannot_help_here_is_a_warning_with_its_line() {
-    use crate::{InterfaceFacts, KernelVersion, Machine};
-    let text = with("control = \"0 %\"\n[queue.lan]\ndiscipline = \"drr\"\nrate = \"2 Gbit/s\"\n");
-    let facts = |name: &str| InterfaceFacts {
-        name: name.to_owned(),
-        is_up: true,
-        is_bare: false,
-        speed: Some(Rate::from_mbits_per_sec(1_000)),
-        bridge: None,
-        lro: false,
-    };
-    let machine = Machine {
-        kernel: KernelVersion::TCX,
-        forwards_v4: true,
-        forwards_v6: false,
-        interfaces: ["eth0", "wlan0"].map(facts).to_vec(),
-    };
-    let said = |text: &str, machine: &Machine| {
-        let file = ConfigFile::new("gateway.toml", text);
-        let config = file.check().unwrap_or_else(|errors| panic!("{errors}"));
-        warnings(&file, &config, machine).map(|warnings| warnings.to_string())
-    };
-    assert_eq!(said(MINIMAL, &machine), None);
-    let all = said(&text, &machine).expect("two");
-    assert!(all.contains("gateway.toml:4:11") && all.contains("is left alone"), "{all}");
-    assert!(all.contains("gateway.toml:7:8") && all.contains("sends at 1 Gbit/s"), "{all}");
-    let one = |change: &dyn Fn(&mut Machine), words: &str| {
-        let mut changed = machine.clone();
-        change(&mut changed);
-        let said = said(MINIMAL, &changed).unwrap_or_default();
-        assert!(said.contains(words) && said.contains("1 error"), "{words}: {said}");
-    };
-    one(&|machine| machine.interfaces.truncate(1), "no interface `wlan0`");
-    one(&|machine| machine.interfaces[0].is_up = false, "`ip link set dev eth0 up`");
-    one(&|machine| machine.interfaces[1].lro = true, "`ethtool -K wlan0 lro off`");
-    one(&|machine| machine.forwards_v4 = false, "does not forward IP,");
-    one(
-        &|machine| (machine.forwards_v4, machine.forwards_v6) = (false, true),
-        "does not forward IPv4,",
-    );
-    // A bridge forwards by itself.
-    let mut bridged = machine;
-    bridged.forwards_v4 = false;
-    bridged.interfaces.iter_mut().for_each(|one| one.bridge = Some("br0".to_owned()));
-    assert_eq!(said(MINIMAL, &bridged), None);
 }

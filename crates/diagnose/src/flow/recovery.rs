@@ -1,8 +1,8 @@
 //! Retransmissions: what triggered them, and when the recovery was over.
 
 use super::connection::Connection;
-use super::half::Heard;
-use super::loss::{Loss, MOST_LOSSES, Repair, Trigger};
+use super::hearing::Heard;
+use super::loss::{Loss, MOST_LOSSES, Recovery, Trigger};
 use super::outstanding::Novelty;
 use crate::Seen;
 use crate::account::Wait;
@@ -16,7 +16,7 @@ const SHORTEST_TIMER: Span = Span::from_millis(20);
 impl Connection {
     /// Whether what fills a hole opened at `opened` was retransmitted, not overtaken: it came a round
     /// trip later.
-    pub(super) fn is_repair(&self, side: usize, opened: Time, at: Time) -> bool {
+    pub(super) fn is_retransmitted(&self, side: usize, opened: Time, at: Time) -> bool {
         let base = self.base(side);
         let near = self.halves[side].to.least.unwrap_or_default().min(base);
         // Nearer to the sender than to the receiver the hole's echo cannot be back earlier.
@@ -29,14 +29,14 @@ impl Connection {
     /// capture point: packets are missing by their numbers, and a timer fits the silence.
     pub(super) fn was_lost_before(&self, side: usize, at: Time) -> bool {
         let half = &self.halves[side];
-        let silence = at.saturating_since(half.last_heard.max(half.last_sent));
-        half.skipped > 0 && self.repairs[side].is_none() && silence >= LINUX_TIMER
+        let silence = at.saturating_since(half.silent_since());
+        half.numbers.skipped > 0 && self.recoveries[side].is_none() && silence >= LINUX_TIMER
     }
 
     /// A sender that goes on as soon as a recovery is over had more to send: no tail was lost.
     pub(super) fn is_no_tail(&mut self, side: usize, at: Time) {
         let prompt = Span::from_nanos(self.round_trip(side).as_nanos() / 4);
-        if self.repairs[side].is_none()
+        if self.recoveries[side].is_none()
             && let Some(loss) = self.losses.last_mut()
             && usize::from(loss.side) == side
             && at.saturating_since(loss.over) <= prompt.max(SHORTEST_TIMER)
@@ -56,16 +56,16 @@ impl Connection {
     ) {
         let by_timer = self.by_timer(side, at);
         let acknowledged = self.halves[side].una >= to;
-        match self.repairs[side] {
-            None => self.begin_repair(seen, (side, at), to, by_timer, novelty),
-            Some(repair) => {
-                self.settle(side, at, seen.frame, (Wait::Recovery, side, repair.loss));
+        match self.recoveries[side] {
+            None => self.begin_recovery(seen, (side, at), to, by_timer, novelty),
+            Some(recovery) => {
+                self.settle(side, at, seen.frame, (Wait::Recovery, side, recovery.loss));
                 let half = &self.halves[side];
-                let silence = at.saturating_since(half.last_sent.max(half.last_heard));
-                let loss = &mut self.losses[repair.loss as usize];
+                let silence = at.saturating_since(half.silent_since());
+                let loss = &mut self.losses[recovery.loss as usize];
                 loss.silent(silence);
                 if by_timer {
-                    loss.skipped += half.skipped;
+                    loss.skipped += half.numbers.skipped;
                 }
                 loss.retransmitted += 1;
                 if novelty.sends_before > 1 {
@@ -79,12 +79,12 @@ impl Connection {
                 }
             }
         }
-        if let Some(repair) = self.repairs[side]
+        if let Some(recovery) = self.recoveries[side]
             && acknowledged
             && from < self.halves[side].una
         {
             // The acknowledgment had passed here, but not reached the sender.
-            self.losses[repair.loss as usize].unneeded += 1;
+            self.losses[recovery.loss as usize].unneeded += 1;
         }
         self.talker = side;
     }
@@ -94,11 +94,11 @@ impl Connection {
         let half = &self.halves[side];
         let rtt = self.round_trip(side);
         let prompt = Span::from_nanos(rtt.as_nanos() / 3).max(SHORTEST_TIMER);
-        let last = half.last_heard.max(half.last_sent);
-        at.saturating_since(half.last_heard) > prompt && at.saturating_since(last) > prompt
+        let last = half.silent_since();
+        at.saturating_since(half.hearing.last) > prompt && at.saturating_since(last) > prompt
     }
 
-    fn begin_repair(
+    fn begin_recovery(
         &mut self,
         seen: &Seen,
         (side, at): (usize, Time),
@@ -106,76 +106,90 @@ impl Connection {
         by_timer: bool,
         novelty: &Novelty,
     ) {
+        let loss = self.note_loss((side, at), to, by_timer);
+        self.recoveries[side] = Some(Recovery {
+            loss,
+            until: self.halves[side].next,
+            first: at,
+            first_to: to,
+            stamp: seen.timestamps.map(|(value, _)| value),
+        });
+        if by_timer {
+            self.timed_out(seen, (side, at), loss, novelty);
+        } else {
+            self.told_by_acks(seen, (side, at), loss, novelty.hole_opened);
+        }
+    }
+
+    /// A loss whose first retransmission ends before the byte `to`; its number.
+    fn note_loss(&mut self, (side, at): (usize, Time), to: u64, by_timer: bool) -> u32 {
         let half = &self.halves[side];
         let (under_way, sacked) = half.flight.counts();
+        let skipped = half.numbers.skipped;
         let loss = Loss {
             side: side as u8,
             at,
-            silent_since: half.last_heard,
-            silence: at.saturating_since(half.last_heard.max(half.last_sent)),
+            silent_since: half.hearing.last,
+            silence: at.saturating_since(half.silent_since()),
             over: at,
             trigger: if by_timer { Trigger::Timer } else { Trigger::Acks },
             timeouts: u16::from(by_timer),
             retransmitted: 1,
-            again: half.skipped.saturating_sub(1).min(u32::from(by_timer)),
+            again: skipped.saturating_sub(1).min(u32::from(by_timer)),
             under_way,
             under_way_bytes: half.under_way(),
             sacked,
             unneeded: 0,
             early: false,
             unheard: None,
-            window: half.skipped.max((half.phase.window() / u64::from(half.mss())) as u32),
-            skipped: half.skipped,
+            window: skipped.max((half.phase.window() / u64::from(half.mss())) as u32),
+            skipped,
             rtt: self.rtt[side],
-            delivered: half.una_heard,
+            delivered: half.hearing.una,
             tail: to >= half.next,
         };
-        let index = if self.losses.len() < MOST_LOSSES {
+        if self.losses.len() < MOST_LOSSES {
             self.losses.push(loss);
-            self.losses.len() - 1
-        } else {
-            MOST_LOSSES - 1
-        } as u32;
-        let until = half.next;
-        self.repairs[side] = Some(Repair {
-            loss: index,
-            until,
-            first: at,
-            first_to: to,
-            stamp: seen.timestamps.map(|(value, _)| value),
-        });
-        match (by_timer, novelty.hole_opened) {
-            (true, _) => {
-                // All of the silence was for this; where the first transmission was not seen, as much as
-                // timers take.
-                if novelty.again == 0 && novelty.filled == 0 {
-                    let timers = (1 << self.halves[side].skipped.min(6)) - 1;
-                    let timer = self.round_trip(side) + LINUX_TIMER;
-                    let sent = at.saturating_since(Time::ZERO).saturating_sub(timer * timers);
-                    let sent = Time::ZERO + sent;
-                    if sent > self.account.settled() {
-                        self.quiet(self.talker, side, sent, seen.frame);
-                    }
-                }
-                self.settle(side, at, seen.frame, (Wait::Recovery, side, index));
-                let under_way = self.halves[side].under_way();
-                self.halves[side].phase.timed_out(under_way);
-            }
-            (false, opened) => {
-                let before = self.last_loss_before(side, index);
-                let wait = match self.halves[side].phase.is_slow_start() {
-                    true => Wait::SlowStart,
-                    false => Wait::Window,
-                };
-                self.settle(side, at, seen.frame, (wait, side, before));
-                if let Some(opened) = opened {
-                    // Lost before the capture point: the sender learnt it from the next segment's ACK.
-                    let learnt = opened + self.base(side);
-                    self.account.was_recovery(self.when(side, learnt.min(at)), index);
-                }
-                self.halves[side].phase.lost();
+        }
+        self.losses.len() as u32 - 1
+    }
+
+    /// All of the silence was for this; where the first transmission was not seen, as much as timers take.
+    fn timed_out(&mut self, seen: &Seen, (side, at): (usize, Time), loss: u32, novelty: &Novelty) {
+        if novelty.again == 0 && novelty.filled == 0 {
+            let timers = (1 << self.halves[side].numbers.skipped.min(6)) - 1;
+            let timer = self.round_trip(side) + LINUX_TIMER;
+            let sent = at.saturating_since(Time::ZERO).saturating_sub(timer * timers);
+            let sent = Time::ZERO + sent;
+            if sent > self.account.settled() {
+                self.quiet(self.talker, side, sent, seen.frame);
             }
         }
+        self.settle(side, at, seen.frame, (Wait::Recovery, side, loss));
+        let under_way = self.halves[side].under_way();
+        self.halves[side].phase.timed_out(under_way);
+    }
+
+    /// Acknowledgments told of the loss; `opened` is when the hole was that is filled now.
+    fn told_by_acks(
+        &mut self,
+        seen: &Seen,
+        (side, at): (usize, Time),
+        loss: u32,
+        opened: Option<Time>,
+    ) {
+        let before = self.last_loss_before(side, loss);
+        let wait = match self.halves[side].phase.is_slow_start() {
+            true => Wait::SlowStart,
+            false => Wait::Window,
+        };
+        self.settle(side, at, seen.frame, (wait, side, before));
+        if let Some(opened) = opened {
+            // Lost before the capture point: the sender learnt it from the next segment's ACK.
+            let learnt = opened + self.base(side);
+            self.account.was_recovery(self.when(side, learnt.min(at)), loss);
+        }
+        self.halves[side].phase.lost();
     }
 
     fn last_loss_before(&self, side: usize, index: u32) -> u32 {
@@ -185,19 +199,19 @@ impl Connection {
     }
 
     /// The sender hears an acknowledgment while it recovers, or a report of bytes that came twice.
-    pub(super) fn repair_heard(&mut self, side: usize, heard: &Heard) {
+    pub(super) fn heard_in_recovery(&mut self, side: usize, heard: &Heard) {
         let base = self.base(side);
-        let repair = self.repairs[side];
-        let index = repair.map_or_else(|| self.last_loss(side), |repair| repair.loss);
+        let recovery = self.recoveries[side];
+        let index = recovery.map_or_else(|| self.last_loss(side), |recovery| recovery.loss);
         if let Some(loss) = self.losses.get_mut(index as usize) {
             loss.unneeded += u32::from(heard.dsack);
-            if let Some(repair) = repair
+            if let Some(recovery) = recovery
                 && loss.over == loss.at
-                && heard.ack >= repair.first_to
+                && heard.ack >= recovery.first_to
             {
                 loss.over = heard.due;
-                let after = heard.due.saturating_since(repair.first);
-                loss.early = match (heard.echo, repair.stamp) {
+                let after = heard.due.saturating_since(recovery.first);
+                loss.early = match (heard.echo, recovery.stamp) {
                     (Some(echo), Some(stamp)) => {
                         !heard.dsack && (echo.wrapping_sub(stamp) as i32) < 0
                     }
@@ -205,15 +219,15 @@ impl Connection {
                 };
             }
         }
-        if let Some(repair) = repair
-            && heard.ack >= repair.until
+        if let Some(recovery) = recovery
+            && heard.ack >= recovery.until
         {
-            self.settle(side, heard.due, heard.frame, (Wait::Recovery, side, repair.loss));
-            self.repairs[side] = None;
+            self.settle(side, heard.due, heard.frame, (Wait::Recovery, side, recovery.loss));
+            self.recoveries[side] = None;
             let half = &self.halves[side];
-            if let Some(loss) = self.losses.get_mut(repair.loss as usize) {
+            if let Some(loss) = self.losses.get_mut(recovery.loss as usize) {
                 loss.over = heard.due;
-                loss.tail |= half.next == repair.until;
+                loss.tail |= half.next == recovery.until;
             }
         }
     }

@@ -1,0 +1,93 @@
+//! What a sender has heard of the other end: acknowledgments reach it some time after they passed the capture
+//! point.
+
+use ackord_units::{Span, Time};
+use std::collections::VecDeque;
+
+/// An acknowledgment on its way to the sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heard {
+    /// When what the sender does about it passes the capture point.
+    pub(crate) due: Time,
+    pub(crate) ack: u64,
+    /// The byte at which the window ends; nothing where the scale is unknown.
+    pub(crate) edge: Option<u64>,
+    pub(crate) frame: u64,
+    /// Its TSval, which the sender echoes once it has heard it.
+    pub(crate) stamp: Option<u32>,
+    /// The TSval that it echoes.
+    pub(crate) echo: Option<u32>,
+    /// It reports bytes that arrived twice (RFC 2883).
+    pub(crate) dsack: bool,
+    /// It reports bytes behind a hole (RFC 2018).
+    pub(crate) sack: bool,
+}
+
+/// What the sender of one direction knows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hearing {
+    /// Acknowledged, as the sender knows.
+    pub(crate) una: u64,
+    /// Where the receiver's window ends, as the sender knows; nothing where the scale is unknown.
+    edge: Option<u64>,
+    /// When it last heard something.
+    pub(crate) last: Time,
+    /// What was acknowledged and where the window ended during the longest silence since it last sent,
+    /// and how long that was.
+    waiting: (u64, Option<u64>),
+    waited: Span,
+    /// On the way, in order.
+    queue: VecDeque<Heard>,
+}
+
+impl Hearing {
+    /// The next acknowledgment to be heard.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<Heard> {
+        self.queue.front().copied()
+    }
+
+    /// Takes that from the way.
+    #[inline]
+    pub(crate) fn arrived(&mut self) {
+        self.queue.pop_front();
+    }
+
+    /// An acknowledgment is on its way. It does not overtake the one before it.
+    #[inline]
+    pub(crate) fn under_way(&mut self, heard: Heard) {
+        let due = self.queue.back().map_or(heard.due, |last| last.due.max(heard.due));
+        self.queue.push_back(Heard { due, ..heard });
+    }
+
+    /// The sender hears this; new bytes were last sent at `last_new`. Whether it acknowledges more than was known.
+    #[inline]
+    pub(crate) fn hear(&mut self, heard: &Heard, last_new: Time) -> bool {
+        self.silent_until(heard.due, last_new);
+        self.last = heard.due;
+        self.edge = heard.edge.or(self.edge);
+        let is_more = heard.ack > self.una;
+        self.una = self.una.max(heard.ack);
+        is_more
+    }
+
+    /// Notes what stood while nothing was heard until now.
+    #[inline]
+    fn silent_until(&mut self, at: Time, last_new: Time) {
+        let first = self.last <= last_new;
+        let silence = at.saturating_since(self.last.max(last_new));
+        if first || silence > self.waited {
+            self.waiting = (self.una, self.edge);
+            self.waited = silence;
+        }
+    }
+
+    /// What was acknowledged and where the window ended while the sender waited, which last sent new bytes at
+    /// `last_new`.
+    pub(crate) fn waited_with(&self, last_new: Time) -> (u64, Option<u64>) {
+        match self.last > last_new {
+            true => self.waiting,
+            false => (self.una, self.edge),
+        }
+    }
+}
