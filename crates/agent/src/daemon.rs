@@ -25,7 +25,8 @@ use crate::names::Names;
 use crate::report::Report;
 use crate::watch::{self, Asked, Circumstances, Question};
 use ackord_daemon::control::ControlSocket;
-use ackord_daemon::{Finding, Severity, Supervisor, Undone, Wishes};
+use ackord_daemon::metrics::{serve_metrics, unserved};
+use ackord_daemon::{Finding, Supervisor, Undone, Wishes};
 use ackord_units::{Span, Time};
 use kept::Kept;
 use places::Places;
@@ -374,15 +375,8 @@ fn settings(config: &AgentConfig, acts: bool) -> RawSettings {
 /// Answers for metrics. An agent that cannot does its work all the same, and says so.
 fn metrics_at(listen: SocketAddr, asked: &Arc<Asked>) -> Option<Finding> {
     let asked = Arc::clone(asked);
-    let served = ackord_daemon::metrics::serve_metrics(listen, move || {
-        watch::metrics(asked.shared.status())
-    });
-    let error = served.err()?;
-    Some(Finding {
-        severity: Severity::Warning,
-        what: format!("nobody can ask for metrics at {listen}: {error}"),
-        advice: "Name another address, or `none`, under [metrics].".to_owned(),
-    })
+    let served = serve_metrics(listen, move || watch::metrics(asked.shared.status()));
+    served.err().map(|error| unserved(listen, &error))
 }
 
 fn now() -> Time {

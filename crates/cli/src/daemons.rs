@@ -1,4 +1,13 @@
-//! What `ackord gateway` and `ackord agent` fail by.
+//! What `ackord gateway` and `ackord agent` have in common, and what they fail by.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `daemons.rs` | [`DaemonFailure`] |
+//! | `daemons/service.rs` | signals, confinement, what is told as a daemon begins |
+//! | `daemons/standing.rs` | what both statuses show |
+
+pub(crate) mod service;
+pub(crate) mod standing;
 
 use std::io;
 

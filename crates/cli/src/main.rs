@@ -71,7 +71,6 @@ mod run;
 mod script;
 mod script_against;
 mod shell;
-mod standing;
 mod trace;
 mod validate;
 mod with_history;

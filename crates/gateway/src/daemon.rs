@@ -15,11 +15,12 @@ mod error;
 mod queues;
 
 use crate::config::{CannotReload, Effect, GatewayConfig, LimitsConfig, Reload};
-use crate::watch::{ControlSocket, Finding, Severity, Shared, Status, listen, serve_metrics};
+use crate::watch::{ControlSocket, Finding, Shared, Status, listen, serve_metrics};
 use crate::{
     AttachBy, Class, ClassConfig, Classify, Drive, Engine, EngineConfig, Interface, Journal, Port,
     Removal, Standing, Supervisor, Undone, Wishes, kinds,
 };
+use ackord_daemon::metrics::unserved;
 use ackord_path::registry::ProxyChoice;
 use ackord_units::{Knob, KnobKind, KnobValue, Knobs, Span, Time};
 use describe::Described;
@@ -229,11 +230,7 @@ impl Daemon {
 fn metrics_at(listen: SocketAddr, shared: &Arc<Shared>) -> Option<Finding> {
     let error = serve_metrics(listen, Arc::clone(shared)).err()?;
     tracing::warn!(%listen, %error, "no metrics");
-    Some(Finding {
-        severity: Severity::Warning,
-        what: format!("nobody can ask for metrics at {listen}: {error}"),
-        advice: "Name another address, or `none`, under [metrics].".to_owned(),
-    })
+    Some(unserved(listen, &error))
 }
 
 fn read(path: &Path) -> Result<GatewayConfig, DaemonError> {

@@ -8,28 +8,27 @@ use crate::lever::Lever;
 use crate::names::By;
 use crate::routes::Table as RouteTable;
 use ackord_daemon::config::{
-    absolute, each, log, metrics, positive, quantity_or, state, table, table_or_empty,
+    FromFile, absolute, each, log, metrics, positive, quantity_or, span_or_never, state, table,
+    table_or_empty,
 };
-use ackord_scenario::format::{Field, Reader, Report, Table, Value, join, whole};
-use ackord_scenario::{NameOf, Problem, Wrong};
+use ackord_scenario::format::{Field, Key, Reader, Report, Value, join};
+use ackord_scenario::{NameOf, Wrong};
 use ackord_units::{Ratio, Span};
 
 /// What it is called in errors.
 const AGENT: &str = "agent";
 
-/// Checks a whole document.
-pub(super) fn check(document: Table) -> Result<AgentConfig, Vec<Problem>> {
-    let mut report = Report::default();
-    match file(&mut report, document) {
-        Some(config) if report.is_empty() => Ok(config),
-        _ => Err(report.into_problems()),
+impl FromFile for AgentConfig {
+    fn format() -> (&'static [Key], &'static str) {
+        (keys::FILE, "an agent")
+    }
+
+    fn read(report: &mut Report, root: &Reader<'_>) -> Option<AgentConfig> {
+        file(report, root)
     }
 }
 
-fn file(report: &mut Report, document: Table) -> Option<AgentConfig> {
-    let document = whole(document);
-    let root = Reader::new(report, &document, String::new(), keys::FILE, "an agent")?;
-    root.integer(report, "version");
+fn file(report: &mut Report, root: &Reader<'_>) -> Option<AgentConfig> {
     let cgroup = root
         .get("cgroup")
         .and_then(|field| absolute(report, &field, "a path", (AGENT, "/sys/fs/cgroup")));
@@ -38,24 +37,23 @@ fn file(report: &mut Report, document: Table) -> Option<AgentConfig> {
         Some(field) => levers(report, &field),
         None => vec![Lever::Nodelay, Lever::DelayedAck],
     };
-    let applications = applications(report, &root);
-    let control = quantity_or(report, &root, "control", AgentConfig::CONTROL);
+    let applications = applications(report, root);
+    let control = quantity_or(report, root, "control", AgentConfig::CONTROL);
     let exits = [("restore", OnExit::Restore), ("keep", OnExit::Keep)];
     let on_exit = root.get("on_exit").and_then(|field| field.word(report, &exits));
-    let rule = rule(report, &root);
-    let quick =
-        table(report, &root, "quick", keys::QUICK).and_then(|reader| quick(report, &reader));
-    let routes = table(report, &root, "routes", keys::ROUTES)
+    let rule = rule(report, root);
+    let quick = table(report, root, "quick", keys::QUICK).and_then(|reader| quick(report, &reader));
+    let routes = table(report, root, "routes", keys::ROUTES)
         .map(|reader| routes(report, &reader, quick.map(|quick: RouteTable| quick.table)));
     let pingpong_thresh = root.integer(report, "pingpong_thresh").map(|value| value as u8);
-    let limits = limits(report, &root);
-    let history = table(report, &root, "history", keys::HISTORY).and_then(|reader| {
+    let limits = limits(report, root);
+    let history = table(report, root, "history", keys::HISTORY).and_then(|reader| {
         absolute(report, &reader.get("store")?, "a path", (AGENT, "/var/lib/ackord/history.redb"))
     });
-    let pods = table(report, &root, "pods", keys::PODS).and_then(|reader| pods(report, &reader));
-    let metrics = metrics(report, &root, keys::METRICS, AgentConfig::METRICS);
-    let log = log(report, &root, keys::LOG);
-    let state = state(report, &root, keys::STATE, (AGENT, AgentConfig::STATE));
+    let pods = table(report, root, "pods", keys::PODS).and_then(|reader| pods(report, &reader));
+    let metrics = metrics(report, root, keys::METRICS, AgentConfig::METRICS);
+    let log = log(report, root, keys::LOG);
+    let state = state(report, root, keys::STATE, (AGENT, AgentConfig::STATE));
     let config = AgentConfig {
         cgroup,
         by: by.unwrap_or(By::Executable),
@@ -74,7 +72,7 @@ fn file(report: &mut Report, document: Table) -> Option<AgentConfig> {
         log: log?,
         state: state?,
     };
-    quick_needs(report, &root, &config);
+    quick_needs(report, root, &config);
     Some(config)
 }
 
@@ -148,14 +146,7 @@ fn rule(report: &mut Report, root: &Reader<'_>) -> Option<RuleConfig> {
     let each = end.integer(report, "each").unwrap_or(8);
     let significance = quantity_or::<Ratio>(report, &end, "significance", "0.1 %");
     let significance = significance.and_then(|one| positive(report, &end, "significance", one));
-    let never = end.get("retry").is_some_and(|field| field.item.as_text() == Some("never"));
-    let retry = match never {
-        true => Some(None),
-        false => {
-            let span = quantity_or::<Span>(report, &end, "retry", "1 h");
-            span.and_then(|span| positive(report, &end, "retry", span)).map(Some)
-        }
-    };
+    let retry = span_or_never(report, &end, "retry", "1 h");
     Some(RuleConfig {
         least_share: least_share?,
         least_lost: least_lost?,

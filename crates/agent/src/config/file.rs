@@ -3,18 +3,11 @@
 //! Options become the text of a file, which is then checked: whatever is wrong with one is said as it would be
 //! said of a file, and the file is there to begin with.
 
-use super::{AgentConfig, check};
-use ackord_scenario::Errors;
-use ackord_scenario::format::{parse, read, unreadable};
+use super::AgentConfig;
 use ackord_scenario::spelling::{quoted, share};
-use std::path::Path;
 
 /// The text of a configuration, not yet checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigFile {
-    name: String,
-    text: String,
-}
+pub type ConfigFile = ackord_daemon::config::ConfigFile<AgentConfig>;
 
 /// A configuration of one line: what somebody typed who wants to try it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,45 +22,6 @@ pub struct ConfigOptions {
     pub control: Option<String>,
     /// Whether to have quick routes.
     pub quick: bool,
-}
-
-impl ConfigFile {
-    /// A text; `name` stands in errors.
-    pub fn new(name: impl Into<String>, text: impl Into<String>) -> ConfigFile {
-        ConfigFile { name: name.into(), text: text.into() }
-    }
-
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// Why it cannot be read.
-    pub fn open(path: impl AsRef<Path>) -> Result<ConfigFile, Errors> {
-        let path = path.as_ref();
-        let name = path.display().to_string();
-        match read(path) {
-            Ok(text) => Ok(ConfigFile { name, text }),
-            Err(wrong) => Err(unreadable(name, wrong)),
-        }
-    }
-
-    /// What it is called.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The text as it stands there.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// What it says, or everything that is wrong with it.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it.
-    pub fn check(&self) -> Result<AgentConfig, Errors> {
-        let checked = parse(&self.text).and_then(check::check);
-        checked.map_err(|problems| Errors::new(&self.name, &self.text, problems))
-    }
 }
 
 impl ConfigOptions {

@@ -1,7 +1,8 @@
 //! Every key of an agent's file, listed once: the checker refuses what is not here, the JSON Schema is written from it.
 
 use crate::names::By;
-use ackord_scenario::format::{Key, Shape, optional, quantity, required, table};
+use ackord_daemon::config::{log_keys, metrics_keys, one_or_several, schema, span_or_never_schema};
+use ackord_scenario::format::{Key, Shape, optional, quantity, required};
 use ackord_units::Span;
 use serde_json::{Value, json};
 
@@ -129,7 +130,7 @@ pub(super) static END: &[Key] = &[
     ),
     optional(
         "retry",
-        Shape::Own(span_or_never),
+        Shape::Own(span_or_never_schema),
         "1 h",
         "After how long a withdrawn lever is tried anew",
     ),
@@ -211,37 +212,12 @@ pub(super) static PODS: &[Key] = &[
 ];
 
 /// Metrics.
-pub(super) static METRICS: &[Key] = &[
-    optional(
-        "listen",
-        Shape::Text,
-        "127.0.0.1:9470",
-        "Address and port where they are served over HTTP, or `none`",
-    ),
-    optional(
-        "expose",
-        Shape::Words(&["loopback", "network"]),
-        "loopback",
-        "Who may ask: `network` where `listen` is an address that other machines reach. Nobody is asked for a \
-         password",
-    ),
-];
+pub(super) static METRICS: &[Key] = &metrics_keys("127.0.0.1:9470");
 
 /// Messages.
-pub(super) static LOG: &[Key] = &[
-    optional(
-        "level",
-        Shape::Words(&["error", "warn", "info", "debug", "trace"]),
-        "info",
-        "The least important messages that are written",
-    ),
-    optional(
-        "to",
-        Shape::Words(&["auto", "stderr", "journald"]),
-        "auto",
-        "Where they go; `auto`: to the journal where a service manager started the agent, else to standard error",
-    ),
-];
+pub(super) static LOG: &[Key] = &log_keys(
+    "Where they go; `auto`: to the journal where a service manager started the agent, else to standard error",
+);
 
 /// What outlives the process.
 pub(super) static STATE: &[Key] = &[optional(
@@ -253,15 +229,10 @@ pub(super) static STATE: &[Key] = &[optional(
 
 /// The schema of an agent's file (JSON Schema 2020-12).
 pub fn json_schema() -> Value {
-    let mut schema = table(FILE);
-    let head = json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Ackord agent",
-        "description": "What an agent does for the connections of which applications. TOML, version 1.",
-        "$defs": { "span": quantity::<Span>() },
-    });
-    schema.extend(head.as_object().cloned().unwrap_or_default());
-    Value::Object(schema)
+    let quantities = json!({ "span": quantity::<Span>() });
+    let description =
+        "What an agent does for the connections of which applications. TOML, version 1.";
+    schema(FILE, "Ackord agent", description, quantities)
 }
 
 fn levers() -> Value {
@@ -270,8 +241,7 @@ fn levers() -> Value {
 }
 
 fn names() -> Value {
-    let one = json!({ "type": "string", "minLength": 1 });
-    json!({ "anyOf": [one, { "type": "array", "minItems": 1, "items": one }] })
+    one_or_several(json!({ "type": "string", "minLength": 1 }))
 }
 
 fn mark() -> Value {
@@ -279,10 +249,6 @@ fn mark() -> Value {
         { "type": "integer", "minimum": 1, "maximum": u32::MAX },
         { "type": "string", "pattern": "^(0[xX][0-9A-Fa-f]{1,8}|[0-9]{1,10})$" },
     ]})
-}
-
-fn span_or_never() -> Value {
-    json!({ "anyOf": [{ "const": "never" }, { "$ref": "#/$defs/span" }] })
 }
 
 /// The words for `by` and what they mean.

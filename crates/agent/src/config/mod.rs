@@ -20,6 +20,7 @@ use crate::engine::EngineConfig;
 use crate::lever::{Lever, Rule};
 use crate::names::By;
 use crate::routes::Table;
+use ackord_daemon::config::per_mille;
 use ackord_daemon::logs::LogConfig;
 use ackord_units::{Ratio, Span};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -151,7 +152,7 @@ impl AgentConfig {
 
     /// Of a thousand connections so many are left alone.
     pub fn control_per_mille(&self) -> u16 {
-        (self.control.get() * 1_000.0).round() as u16
+        per_mille(self.control)
     }
 
     /// How an engine works by this.

@@ -110,17 +110,14 @@ pub(super) use with_programs::{advise, rollback, run};
 mod with_programs {
     use super::super::{Named, tables};
     use super::*;
+    use crate::daemons::service;
     use ackord_agent::config::{AgentConfig, OnExit};
     use ackord_agent::{Daemon, DaemonError, Journal, News, Source};
     use ackord_daemon::logs::Logs;
     use ackord_daemon::sandbox::{self, Capability, Needs};
-    use ackord_daemon::{Undone, Wishes, monotonic_nanos};
+    use ackord_daemon::{Undone, monotonic_nanos};
     use ackord_report::{data, to_terminal};
     use ackord_units::Time;
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    use signal_hook::iterator::Signals;
-    use std::sync::Arc;
-    use std::sync::atomic::Ordering;
 
     /// What options change in a configuration, however often it is read.
     fn amend(arguments: &RunArguments) -> impl Fn(&mut AgentConfig) + use<> {
@@ -148,7 +145,7 @@ mod with_programs {
         amend(&mut config);
         let logs = Logs::start(config.log).map_err(DaemonFailure::Log)?;
         confine(&config);
-        let wishes = listen()?;
+        let wishes = service::listen()?;
         let path = arguments.config.path().map(PathBuf::from);
         let file = path.map(|path| Source { path, amend: Box::new(amend) });
         let mut daemon = Daemon::open(config, file, true)?;
@@ -166,7 +163,7 @@ mod with_programs {
 
     pub(crate) fn advise(arguments: &AdviseArguments, console: &Console) -> Result<(), Failure> {
         let config = arguments.config.config(Named::OrAll)?;
-        let wishes = listen()?;
+        let wishes = service::listen()?;
         let mut daemon = Daemon::open(config, None, false)?;
         console.remark(&format!("looking on for {}; Ctrl-C ends it earlier", arguments.span));
         if arguments.adopt {
@@ -217,22 +214,6 @@ mod with_programs {
         span.map(|span| Time::from_nanos(monotonic_nanos()) + span)
     }
 
-    /// Hears signals from now on.
-    fn listen() -> Result<Arc<Wishes>, Failure> {
-        let wishes = Arc::new(Wishes::default());
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Failure::Signals)?;
-        let heard = Arc::clone(&wishes);
-        std::thread::spawn(move || {
-            for signal in signals.forever() {
-                match signal {
-                    SIGHUP => heard.reload.store(true, Ordering::Relaxed),
-                    _ => heard.stop.store(true, Ordering::Relaxed),
-                }
-            }
-        });
-        Ok(wishes)
-    }
-
     /// Gives up what an agent needs not, as far as this machine lets it: before there is any thread.
     fn confine(config: &AgentConfig) {
         let mut capabilities =
@@ -246,28 +227,13 @@ mod with_programs {
             families: ackord_agent::FAMILIES.to_vec(),
             calls: ackord_agent::CALLS.to_vec(),
         };
-        match sandbox::confine(&ackord_agent::watch::WORDS, &needs) {
-            Ok(confined) => tracing::debug!(
-                capabilities = confined.capabilities.join(" "),
-                filtered = confined.filtered,
-                "confined"
-            ),
-            Err(error) => tracing::warn!(%error, "not confined"),
-        }
+        service::tell_confined(sandbox::confine(&ackord_agent::watch::WORDS, &needs));
     }
 
     fn tell(news: &News<'_>, logs: &Logs, console: &Console) {
         match news {
             News::Began(config, undone) => {
-                for what in &undone.undone {
-                    tracing::info!(what, "undone, left by an earlier process");
-                }
-                for what in &undone.superseded {
-                    tracing::info!(what, "changed by somebody else since, left alone");
-                }
-                for what in &undone.left {
-                    tracing::warn!(what, "left by an earlier process and still there");
-                }
+                service::tell_undone(undone);
                 let cgroup =
                     config.cgroup.as_ref().map_or("all".into(), |path| path.to_string_lossy());
                 tracing::info!(%cgroup, by = config.by.name(), "following connections; `ackord agent status` shows what it does");
@@ -278,11 +244,11 @@ mod with_programs {
                 tracing::info!("reloaded");
             }
             News::NotReloaded(error) => {
-                // With the lines of the file, which belong into no field.
-                if let DaemonError::Config(errors) = error {
-                    console.complain(&errors.render(console.error_style()));
-                }
-                tracing::error!(%error, "not reloaded: the configuration of before goes on");
+                let file = match error {
+                    DaemonError::Config(errors) => Some(errors),
+                    _ => None,
+                };
+                service::tell_not_reloaded(error, file, console);
             }
             News::Standing(application, lever, standing) => {
                 use ackord_agent::lever::Standing;

@@ -1,6 +1,6 @@
 //! A status of an agent as tables.
 
-use crate::standing::{self, estimate, section};
+use crate::daemons::standing::{self, estimate, section};
 use ackord_agent::watch::{ApplicationStatus, ExplainAnswer, LeverStatus, Standing, Status};
 use ackord_daemon::status::Compared;
 use ackord_report::document::{Block, Document, Section};

@@ -3,18 +3,15 @@
 use super::ConfigArguments;
 use crate::console::Console;
 use crate::daemons::DaemonFailure;
+use crate::daemons::service;
 use crate::errors::Failure;
 use ackord_gateway::config::{Change, GatewayConfig, warnings};
 use ackord_gateway::sandbox::{self, Special};
 use ackord_gateway::watch::Logs;
-use ackord_gateway::{Daemon, DaemonError, News, Standing, Wishes, go_before_most};
+use ackord_gateway::{Daemon, DaemonError, News, Standing, go_before_most};
 use ackord_units::Knobs;
 use clap::Args;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Do on this router what a configuration says, until Ctrl-C
 ///
@@ -53,26 +50,10 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
     // Both before there is any thread, and the first while the process still may.
     go_before_most();
     confine(&config, path.is_some());
-    let wishes = Arc::new(Wishes::default());
-    listen(&wishes)?;
+    let wishes = service::listen()?;
     let mut daemon = Daemon::open(config, path)?;
     daemon.run(&wishes, |news| tell(news, &logs, console))?;
     tracing::info!("ended");
-    Ok(())
-}
-
-/// Hears signals from now on.
-fn listen(wishes: &Arc<Wishes>) -> Result<(), Failure> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Failure::Signals)?;
-    let wishes = Arc::clone(wishes);
-    std::thread::spawn(move || {
-        for signal in signals.forever() {
-            match signal {
-                SIGHUP => wishes.reload.store(true, Ordering::Relaxed),
-                _ => wishes.stop.store(true, Ordering::Relaxed),
-            }
-        }
-    });
     Ok(())
 }
 
@@ -80,25 +61,13 @@ fn listen(wishes: &Arc<Wishes>) -> Result<(), Failure> {
 fn confine(config: &GatewayConfig, has_file: bool) {
     // A file may ask for a queue later.
     let real_time = has_file || config.queues().next().is_some();
-    match sandbox::confine(Special { programs: true, real_time }) {
-        Ok(confined) => tracing::debug!(
-            capabilities = confined.capabilities.join(" "),
-            filtered = confined.filtered,
-            "confined"
-        ),
-        Err(error) => tracing::warn!(%error, "not confined"),
-    }
+    service::tell_confined(sandbox::confine(Special { programs: true, real_time }));
 }
 
 fn tell(news: &News<'_>, logs: &Logs, console: &Console) {
     match news {
         News::Began(config, undone) => {
-            for what in &undone.undone {
-                tracing::info!(what, "undone, left by an earlier process");
-            }
-            for what in &undone.left {
-                tracing::warn!(what, "left by an earlier process and still there");
-            }
+            service::tell_undone(undone);
             tracing::info!(wan = config.wan, lan = config.lan.join(","), "{}", began(config));
         }
         News::Reloaded(config, reload) => {
@@ -111,11 +80,11 @@ fn tell(news: &News<'_>, logs: &Logs, console: &Console) {
             }
         }
         News::NotReloaded(error) => {
-            // With the lines of the file, which belong into no field.
-            if let DaemonError::Config(errors) = error {
-                console.complain(&errors.render(console.error_style()));
-            }
-            tracing::error!(%error, "not reloaded: the configuration of before goes on");
+            let file = match error {
+                DaemonError::Config(errors) => Some(errors),
+                _ => None,
+            };
+            service::tell_not_reloaded(error, file, console);
         }
         News::Standing(rule, Standing::StoodDown { harm, .. }) => {
             tracing::warn!(rule, why = harm.harm_told(), "the remedy stands down");

@@ -1,10 +1,10 @@
 //! `ackord gateway status` and `stop`: a running gateway as tables, once or again and again, and as JSON; its end.
 
 use crate::console::Console;
+use crate::daemons::standing::{self, estimate, section};
 use crate::errors::Failure;
 use crate::input::JsonTarget;
 use crate::interrupt::Interrupt;
-use crate::standing::{self, estimate, section};
 use ackord_gateway::watch::{
     self, ClassStatus, Compared, DelayStatus, FlowStatus, QueueState, QueueStatus, Standing, Status,
 };

@@ -14,6 +14,7 @@ mod page;
 
 pub use page::{Compare, Labels, Metric, Page, Unit, Values, page};
 
+use crate::{Finding, Severity};
 use oxhttp::model::{Body, Method, Response, StatusCode, header::CONTENT_TYPE};
 use std::io;
 use std::net::SocketAddr;
@@ -40,6 +41,15 @@ pub fn serve_metrics(
         .with_max_concurrent_connections(CALLERS)
         .spawn()
         .map(drop)
+}
+
+/// What is found where the address is not ours or is taken.
+pub fn unserved(listen: SocketAddr, error: &io::Error) -> Finding {
+    Finding {
+        severity: Severity::Warning,
+        what: format!("nobody can ask for metrics at {listen}: {error}"),
+        advice: "Name another address, or `none`, under [metrics].".to_owned(),
+    }
 }
 
 fn answer(method: &Method, path: &str, page: impl Fn() -> String) -> Response<Body> {

@@ -7,38 +7,36 @@ use super::{
     Rules,
 };
 use ackord_daemon::config::{
-    each, log, metrics, positive, quantity_or, state, table, table_or_empty,
+    FromFile, each, log, metrics, positive, quantity_or, span_or_never, state, table,
+    table_or_empty,
 };
 use ackord_path::registry::ProxyChoice;
-use ackord_scenario::format::{Field, NameSet, Reader, Report, Table, agrees, choice, join, whole};
-use ackord_scenario::{NameOf, Place, Problem, Wrong};
+use ackord_scenario::format::{Field, Key, NameSet, Reader, Report, agrees, choice, join};
+use ackord_scenario::{NameOf, Place, Wrong};
 use ackord_units::{Bytes, Choice, Knobs, Rate, Ratio, Span};
 use std::collections::BTreeMap;
 
-/// Checks a whole document.
-pub(super) fn check(document: Table) -> Result<GatewayConfig, Vec<Problem>> {
-    let mut report = Report::default();
-    let config = file(&mut report, document);
-    match config {
-        Some(config) if report.is_empty() => Ok(config),
-        _ => Err(report.into_problems()),
+impl FromFile for GatewayConfig {
+    fn format() -> (&'static [Key], &'static str) {
+        (keys::FILE, "a gateway")
+    }
+
+    fn read(report: &mut Report, root: &Reader<'_>) -> Option<GatewayConfig> {
+        file(report, root)
     }
 }
 
-fn file(report: &mut Report, document: Table) -> Option<GatewayConfig> {
-    let document = whole(document);
-    let root = Reader::new(report, &document, String::new(), keys::FILE, "a gateway")?;
-    root.integer(report, "version");
-    let (wan, lan) = interfaces(report, &root);
+fn file(report: &mut Report, root: &Reader<'_>) -> Option<GatewayConfig> {
+    let (wan, lan) = interfaces(report, root);
     let default = root.get("remedy").and_then(|field| remedy(report, &field)).flatten();
-    let rules = rules(report, &root, &lan, default);
-    let queues = queues(report, &root);
-    let control = quantity_or(report, &root, "control", GatewayConfig::CONTROL);
-    let limits = limits(report, &root);
-    let metrics = metrics(report, &root, keys::METRICS, GatewayConfig::METRICS);
-    let log = log(report, &root, keys::LOG);
-    let state = state(report, &root, keys::STATE, ("gateway", GatewayConfig::STATE));
-    let harm = harm(report, &root);
+    let rules = rules(report, root, &lan, default);
+    let queues = queues(report, root);
+    let control = quantity_or(report, root, "control", GatewayConfig::CONTROL);
+    let limits = limits(report, root);
+    let metrics = metrics(report, root, keys::METRICS, GatewayConfig::METRICS);
+    let log = log(report, root, keys::LOG);
+    let state = state(report, root, keys::STATE, ("gateway", GatewayConfig::STATE));
+    let harm = harm(report, root);
     let config = GatewayConfig {
         wan: wan?,
         lan,
@@ -258,14 +256,7 @@ fn harm(report: &mut Report, root: &Reader<'_>) -> Option<HarmConfig> {
     let significance = quantity_or::<Ratio>(report, &reader, "significance", "1 %");
     let sustained = quantity_or::<Span>(report, &reader, "sustained", "1 min");
     let flows = reader.integer(report, "flows").unwrap_or(20);
-    let never = reader.get("retry").is_some_and(|field| field.item.as_text() == Some("never"));
-    let retry = match never {
-        true => Some(None),
-        false => {
-            let span = quantity_or::<Span>(report, &reader, "retry", "1 h");
-            span.and_then(|span| positive(report, &reader, "retry", span)).map(Some)
-        }
-    };
+    let retry = span_or_never(report, &reader, "retry", "1 h");
     let significance = significance?;
     let significance = positive(report, &reader, "significance", significance)?;
     Some(HarmConfig { significance, sustained: sustained?, flows, retry: retry? })

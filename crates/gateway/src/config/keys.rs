@@ -2,8 +2,9 @@
 //! from it.
 
 use super::read;
+use ackord_daemon::config::{log_keys, metrics_keys, one_or_several, schema, span_or_never_schema};
 use ackord_path::registry::{QueueChoice, whole};
-use ackord_scenario::format::{Key, Kind, Shape, optional, quantity, required, table};
+use ackord_scenario::format::{Key, Kind, Shape, optional, quantity, required};
 use ackord_units::{Choice, Rate, Span};
 use serde_json::{Value, json};
 
@@ -144,37 +145,11 @@ pub(super) static LIMITS: &[Key] = &[
 ];
 
 /// Metrics.
-pub(super) static METRICS: &[Key] = &[
-    optional(
-        "listen",
-        Shape::Text,
-        "127.0.0.1:9469",
-        "Address and port where they are served over HTTP, or `none`",
-    ),
-    optional(
-        "expose",
-        Shape::Words(&["loopback", "network"]),
-        "loopback",
-        "Who may ask: `network` where `listen` is an address that other machines reach. Nobody is asked \
-         for a password",
-    ),
-];
+pub(super) static METRICS: &[Key] = &metrics_keys("127.0.0.1:9469");
 
 /// Messages.
-pub(super) static LOG: &[Key] = &[
-    optional(
-        "level",
-        Shape::Words(&["error", "warn", "info", "debug", "trace"]),
-        "info",
-        "The least important messages that are written",
-    ),
-    optional(
-        "to",
-        Shape::Words(&["auto", "stderr", "journald"]),
-        "auto",
-        "Where they go; `auto`: to the journal where a service manager started the gateway",
-    ),
-];
+pub(super) static LOG: &[Key] =
+    &log_keys("Where they go; `auto`: to the journal where a service manager started the gateway");
 
 /// State.
 pub(super) static STATE: &[Key] = &[optional(
@@ -204,28 +179,18 @@ pub(super) static HARM: &[Key] = &[
         "20",
         "Connections of each kind of which enough was seen, before anything is concluded",
     ),
-    optional("retry", Shape::Own(span_or_never), "1 h", "After how long it is tried again"),
+    optional("retry", Shape::Own(span_or_never_schema), "1 h", "After how long it is tried again"),
 ];
 
 /// The schema of a gateway's file (JSON Schema 2020-12).
 pub fn json_schema() -> Value {
-    let mut schema = table(FILE);
-    let head = json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Ackord gateway",
-        "description": "What a gateway does for which connections. TOML, version 1.",
-        "$defs": { "span": quantity::<Span>(), "rate": quantity::<Rate>() },
-    });
-    schema.extend(head.as_object().cloned().unwrap_or_default());
-    Value::Object(schema)
+    let quantities = json!({ "span": quantity::<Span>(), "rate": quantity::<Rate>() });
+    let description = "What a gateway does for which connections. TOML, version 1.";
+    schema(FILE, "Ackord gateway", description, quantities)
 }
 
 fn interface() -> Value {
     json!({ "type": "string", "pattern": "^[^/:\\s]{1,15}$" })
-}
-
-fn one_or_several(one: Value) -> Value {
-    json!({ "anyOf": [one, { "type": "array", "minItems": 1, "items": one }] })
 }
 
 fn interfaces() -> Value {
@@ -257,8 +222,4 @@ fn mark() -> Value {
         { "type": "integer", "minimum": 0, "maximum": u32::MAX },
         { "type": "string", "pattern": format!("^{number}(/{number})?$") },
     ]})
-}
-
-fn span_or_never() -> Value {
-    json!({ "anyOf": [{ "const": "never" }, { "$ref": "#/$defs/span" }] })
 }

@@ -29,6 +29,7 @@ mod reload;
 mod rules;
 mod warnings;
 
+use ackord_daemon::config::per_mille;
 use ackord_path::Queue;
 use ackord_path::proxy::Proxy;
 use ackord_path::registry::{ProxyChoice, QueueChoice, QueuePlace, UnknownFlow};
@@ -131,7 +132,7 @@ impl GatewayConfig {
 
     /// Of a thousand connections so many are left alone.
     pub fn control_per_mille(&self) -> u16 {
-        (self.control.get() * 1_000.0).round() as u16
+        per_mille(self.control)
     }
 
     /// Each queue with the interface whose packets wait in it.

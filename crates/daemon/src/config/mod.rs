@@ -1,9 +1,21 @@
-//! What the files of all daemons have in common: tables for metrics, messages and the state, and how values are read.
+//! What the files of all daemons have in common.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `mod.rs` | tables for metrics, messages and the state, and how values are read |
+//! | `file.rs` | [`ConfigFile`]: a text, and what it says |
+//! | `keys.rs` | the keys of those tables, and schemas |
+
+mod file;
+mod keys;
+
+pub use file::{ConfigFile, FromFile};
+pub use keys::{log_keys, metrics_keys, one_or_several, schema, span_or_never_schema};
 
 use crate::logs::{LogConfig, LogLevel, LogTarget};
 use ackord_scenario::Wrong;
 use ackord_scenario::format::{Field, Key, Reader, Report, Value, join};
-use ackord_units::Quantity;
+use ackord_units::{Quantity, Ratio, Span};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -156,4 +168,23 @@ pub fn positive<Q: Quantity + Default + PartialEq>(
         Some(field) => field.above_zero(report, value),
         None => Some(value),
     }
+}
+
+/// After how long; never where that is said. Nothing where it is wrong, which has then been reported.
+pub fn span_or_never(
+    report: &mut Report,
+    reader: &Reader<'_>,
+    key: &'static str,
+    default: &str,
+) -> Option<Option<Span>> {
+    if reader.get(key).is_some_and(|field| field.item.as_text() == Some("never")) {
+        return Some(None);
+    }
+    let span = quantity_or::<Span>(report, reader, key, default)?;
+    positive(report, reader, key, span).map(Some)
+}
+
+/// Of a thousand connections so many, by their share.
+pub fn per_mille(share: Ratio) -> u16 {
+    (share.get() * 1_000.0).round() as u16
 }
