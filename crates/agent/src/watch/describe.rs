@@ -70,7 +70,6 @@ pub(crate) fn describe(engine: &Engine, circumstances: Circumstances) -> Status 
         hosts: circumstances.hosts,
         journal: circumstances.journal,
         health: circumstances.findings,
-        ..Status::default()
     };
     status.health.extend(findings(&status));
     status.health.sort_by_key(|one| one.severity);

@@ -1,8 +1,59 @@
-//! What the statuses of both daemons have in common, as tables.
+//! What the statuses of both daemons have in common: how they are shown, and tables.
 
+use crate::console::Console;
+use crate::errors::Failure;
+use crate::input::JsonTarget;
+use crate::interrupt::Interrupt;
 use ackord_daemon::Finding;
+use ackord_daemon::control::ControlError;
 use ackord_daemon::status::{Estimate, Process};
-use ackord_report::document::{Block, Cell, Section, Table};
+use ackord_report::document::{Block, Cell, Document, Section, Table};
+use ackord_report::{data, to_terminal};
+use clap::Args;
+use serde::Serialize;
+use std::time::Duration;
+
+/// How a status is shown.
+#[derive(Args)]
+pub(crate) struct ShownArguments {
+    /// JSON instead of tables: to standard output, or with --json=FILE to a file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "-", conflicts_with = "watch")]
+    json: Option<JsonTarget>,
+    /// Draw the tables anew every second
+    #[arg(long)]
+    watch: bool,
+}
+
+impl ShownArguments {
+    /// Shows what is answered as JSON or as this document, once or again and again.
+    pub(crate) fn show<S: Serialize>(
+        &self,
+        ask: impl Fn() -> Result<S, ControlError>,
+        document: impl Fn(&S) -> Document,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        if let Some(target) = &self.json {
+            target.check()?;
+            return target.write(&data::to_json(&ask()?), console);
+        }
+        let draw = |status: &S| to_terminal(&document(status), console.screen());
+        if !self.watch {
+            return Ok(console.print(&draw(&ask()?))?);
+        }
+        let interrupt = Interrupt::listen()?;
+        while interrupt.check().is_continue() {
+            // To the upper left corner, and nothing below what is drawn.
+            console.print(&format!("\u{1b}[H\u{1b}[2J{}", draw(&ask()?)))?;
+            for _ in 0..10 {
+                if interrupt.check().is_continue() {
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+            }
+        }
+        Ok(())
+    }
+}
 
 /// What a daemon tells of its process; `up` is how long it has run.
 pub(crate) fn facts(process: &Process, up: String) -> Vec<(String, String)> {

@@ -2,10 +2,11 @@
 
 use super::ConfigArguments;
 use crate::console::Console;
+use crate::daemons::standing::section;
 use crate::errors::Failure;
 use ackord_gateway::config::{GatewayConfig, warnings};
-use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
-use ackord_report::to_terminal;
+use ackord_report::document::{Block, Document, Section};
+use ackord_report::{table, to_terminal};
 use ackord_scenario::choice_text;
 use ackord_units::Knobs;
 use clap::Args;
@@ -45,27 +46,25 @@ pub(crate) fn check(arguments: &CheckArguments, console: &Console) -> Result<(),
 
 /// Which connections get which remedy, and which queues there are.
 fn overview(config: &GatewayConfig) -> Document {
-    let columns = ["rule", "connections", "remedy"].map(Column::words).to_vec();
-    let mut rules = Table { columns, ..Table::default() };
-    for (index, name, remedy) in config.rules.iter() {
+    let rules = table!(config.rules.iter(), |(index, name, remedy)| {
         let which = match config.rules.rules().get(index.0) {
             Some(rule) => rule.conditions.said(&config.lan),
             None if index.0 == 0 => "all".to_owned(),
             None => "all others".to_owned(),
         };
-        let remedy = remedy.map_or("none", |remedy| remedy.mechanism().name);
-        rules.rows.push([name, &which, remedy].map(Cell::text).to_vec());
-    }
-    let columns = ["interface", "queue", "rate"].map(Column::words).to_vec();
-    let mut queues = Table { columns, ..Table::default() };
-    for (interface, queue) in config.queues() {
-        let words = [interface.to_owned(), choice_text(&queue.discipline), queue.rate.to_string()];
-        queues.rows.push(words.map(Cell::text).to_vec());
-    }
+        [
+            words("rule") => name,
+            words("connections") => which,
+            words("remedy") => remedy.map_or("none", |remedy| remedy.mechanism().name),
+        ]
+    });
+    let queues = table!(config.queues(), |(interface, queue)| [
+        words("interface") => interface,
+        words("queue") => choice_text(&queue.discipline),
+        words("rate") => queue.rate.to_string(),
+    ]);
     let between = format!("Between {} and {}", config.wan, config.lan.join(", "));
     let mut sections = vec![Section::new(&between).with(Block::Table(rules))];
-    if !queues.rows.is_empty() {
-        sections.push(Section::new("In the path").with(Block::Table(queues)));
-    }
+    sections.extend(section("In the path", queues));
     Document { sections, ..Document::default() }
 }

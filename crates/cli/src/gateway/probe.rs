@@ -3,8 +3,8 @@
 use crate::console::Console;
 use crate::errors::Failure;
 use ackord_gateway::{Allowed, Finding, probe as look};
-use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
-use ackord_report::{data, to_terminal};
+use ackord_report::document::{Block, Document, Section};
+use ackord_report::{data, table, to_terminal};
 use clap::Args;
 use serde_json::json;
 
@@ -44,21 +44,14 @@ fn as_json(finding: &Finding) -> serde_json::Value {
 }
 
 fn document(findings: &[Finding]) -> Document {
-    let columns = ["what", "at", "state", "found", "what to do"].map(Column::words).into();
-    let rows = findings
-        .iter()
-        .map(|one| {
-            vec![
-                Cell::text(one.what),
-                Cell::text(one.interface.as_deref().unwrap_or("this machine")),
-                Cell::text(one.state.name()),
-                Cell::text(&one.reason),
-                Cell::text(&one.to_do),
-            ]
-        })
-        .collect();
+    let table = table!(findings, |one| [
+        words("what") => one.what,
+        words("at") => one.interface.as_deref().unwrap_or("this machine"),
+        words("state") => one.state.name(),
+        words("found") => &one.reason,
+        words("what to do") => &one.to_do,
+    ]);
     let missing = findings.iter().filter(|one| one.state == Allowed::Missing).count();
-    let table = Table { caption: String::new(), columns, rows };
     Document {
         title: "What a gateway could do here".to_owned(),
         purpose: String::new(),

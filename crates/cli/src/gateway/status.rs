@@ -1,20 +1,17 @@
 //! `ackord gateway status` and `stop`: a running gateway as tables, once or again and again, and as JSON; its end.
 
 use crate::console::Console;
-use crate::daemons::standing::{self, estimate, section};
+use crate::daemons::standing::{self, ShownArguments, estimate, section};
 use crate::errors::Failure;
-use crate::input::JsonTarget;
-use crate::interrupt::Interrupt;
 use ackord_gateway::watch::{
     self, ClassStatus, Compared, DelayStatus, FlowStatus, QueueState, QueueStatus, Standing, Status,
 };
 use ackord_gateway::{Journal, SOCKET};
 use ackord_report::document::{Block, Cell, Document, Section, Table};
-use ackord_report::{data, table, to_terminal};
+use ackord_report::table;
 use ackord_units::Span;
 use clap::Args;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Which gateway is asked.
 #[derive(Args)]
@@ -36,13 +33,8 @@ impl Whom {
 /// finding with what to do. With --watch the tables are drawn anew every second until Ctrl-C.
 #[derive(Args)]
 pub(crate) struct StatusArguments {
-    /// JSON instead of tables: to standard output, or with --json=FILE to a file
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "-", conflicts_with = "watch")]
-    json: Option<JsonTarget>,
-    /// Draw the tables anew every second
-    #[arg(long)]
-    watch: bool,
+    #[command(flatten)]
+    shown: ShownArguments,
     #[command(flatten)]
     whom: Whom,
 }
@@ -57,26 +49,7 @@ pub(crate) struct StopArguments {
 }
 
 pub(crate) fn status(arguments: &StatusArguments, console: &Console) -> Result<(), Failure> {
-    let asked = || watch::status(&arguments.whom.socket());
-    if let Some(target) = &arguments.json {
-        target.check()?;
-        return target.write(&data::to_json(&asked()?), console);
-    }
-    let draw = |status: &Status| to_terminal(&document(status), console.screen());
-    if !arguments.watch {
-        return Ok(console.print(&draw(&asked()?))?);
-    }
-    let interrupt = Interrupt::listen()?;
-    while interrupt.check().is_continue() {
-        // To the upper left corner, and nothing below what is drawn.
-        console.print(&format!("\u{1b}[H\u{1b}[2J{}", draw(&asked()?)))?;
-        for _ in 0..10 {
-            if interrupt.check().is_continue() {
-                std::thread::sleep(Duration::from_millis(100));
-            }
-        }
-    }
-    Ok(())
+    arguments.shown.show(|| watch::status(&arguments.whom.socket()), document, console)
 }
 
 pub(crate) fn stop(arguments: &StopArguments, console: &Console) -> Result<(), Failure> {
@@ -240,7 +213,7 @@ mod tests {
     use super::*;
     use ackord_daemon::status::Process;
     use ackord_gateway::watch::{Estimate, Finding, Group, RingStatus, Severity};
-    use ackord_report::Screen;
+    use ackord_report::{Screen, to_terminal};
 
     fn shown(status: &Status) -> String {
         to_terminal(&document(status), Screen::NONE)
