@@ -63,8 +63,8 @@ fn both(stack: &Stack, answer: &Answer) -> (String, String) {
         (ours, kernel.unwrap_or_else(|_| answer.value.clone()))
     };
     match answer.knob.split_once('.') {
-        Some((family, name)) => of(stack.slot(family).expect("a family"), name),
-        None => match stack.slot(&answer.knob) {
+        Some((family, name)) => of(stack.choice(family).expect("a family"), name),
+        None => match stack.choice(&answer.knob) {
             Some(choice) => (choice.mechanism().name.to_owned(), answer.value.clone()),
             None => of(&stack.endpoint, &answer.knob),
         },

@@ -44,7 +44,7 @@ pub enum LiveError {
         "`{proxy}` is a middlebox, and no bytes are kept here for it; leave it out with \
          --set proxies.{proxy}.proxy=none, or use `ackord live run` or `ackord run`"
     )]
-    MiddleBox {
+    Middlebox {
         /// Its name.
         proxy: String,
     },

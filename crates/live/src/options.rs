@@ -155,7 +155,7 @@ impl LiveOptions {
             return Err(LiveError::Datagrams { flow, traffic });
         }
         if let Some(proxy) = self.scenario.proxies.iter().find(|proxy| proxy.choice.is_some()) {
-            return Err(LiveError::MiddleBox { proxy: proxy.name.clone() });
+            return Err(LiveError::Middlebox { proxy: proxy.name.clone() });
         }
         self.scenario.flows.first().ok_or(LiveError::NoFlow)
     }
@@ -178,7 +178,7 @@ mod tests {
     use ackord_scenario::{Override, ScenarioFile};
 
     #[test]
-    fn a_middle_box_is_refused_by_name_and_an_empty_place_for_one_is_not() {
+    fn a_middlebox_is_refused_by_name_and_an_empty_place_for_one_is_not() {
         let options = |change: &str| {
             let file = ScenarioFile::from_library("fading-access-point").expect("in the library");
             let change: Override = change.parse().expect("a change");
@@ -186,7 +186,7 @@ mod tests {
             LiveOptions::new(scenario).expect("a file descriptor")
         };
         let refused = options("proxies.base.proxy=snoop").flow().map(|_| ()).expect_err("a box");
-        assert!(matches!(&refused, LiveError::MiddleBox { proxy } if proxy == "base"));
+        assert!(matches!(&refused, LiveError::Middlebox { proxy } if proxy == "base"));
         assert_eq!(refused.exit_code(), 2);
         assert!(options("proxies.base.proxy=none").flow().is_ok());
     }

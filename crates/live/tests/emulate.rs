@@ -133,7 +133,7 @@ fn move_file(scenario: Scenario, octets: usize) -> Option<(EmulationReport, Vec<
 }
 
 #[test]
-fn real_programs_get_what_was_sent_through_every_middle_box() {
+fn real_programs_get_what_was_sent_through_every_middlebox() {
     let _alone = alone();
     if !crate::common::installed(&["python3"]) {
         return;

@@ -5,7 +5,7 @@
 #![allow(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
 use ackord_events::NoSink;
-use ackord_path::{DropTail, Graph, Limit, LinkConfig, Queue, Role, Tap};
+use ackord_path::{DropTail, Graph, Limit, LinkConfig, Queue, Role};
 use ackord_units::{Rate, Span, Time};
 use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Segment, Side};
 use std::time::Instant;
@@ -32,7 +32,7 @@ fn chain() -> Graph {
             duplication: None,
             loss: None,
             medium: None,
-            tap: Tap::Off,
+            tap: false,
         });
     }
     builder.build().expect("a valid chain")

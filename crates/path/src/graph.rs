@@ -2,20 +2,20 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `graph/builder.rs` | [`GraphBuilder`]: how a graph is put together, and what it refuses |
+//! | `graph/builder.rs` | [`GraphBuilder`](builder::GraphBuilder): how a graph is put together, and what it refuses |
 //! | `graph/proxies.rs` | packets that meet a middlebox, and those it sends |
 //!
 //! Everything inside happens at its theoretical instant, in order of time, and at one instant in
 //! order of link numbers, then of shared media, then of middleboxes; a packet entering at an instant comes after those already on their way.
 //! What a graph delivers therefore does not depend on when, or how often, it is polled.
 
-mod builder;
+pub(crate) mod builder;
 mod proxies;
 
 use crate::Schedule;
-use crate::link::{DropCounts, Link, LinkStats};
-use crate::medium::{Medium, MediumContext, MediumId, MediumStats};
-use crate::packets::{Damage, Packets, Slot};
+use crate::link::{DropCounts, Link, LinkStats, MediumId};
+use crate::medium::{Medium, MediumContext, MediumStats};
+use crate::packets::{Packets, Slot};
 use crate::proxy::{Outbox, Place};
 use crate::queue::{Queue, QueueDiscipline};
 use crate::routes::Routes;
@@ -23,8 +23,6 @@ use ackord_events::{DropReason, Event, LinkId, Sink};
 use ackord_units::{Span, Time};
 use ackord_wire::{NodeId, Packet};
 use std::collections::VecDeque;
-
-pub use builder::{GraphBuilder, GraphError, Role};
 
 /// Nodes, links, routes, and the packets under way.
 #[derive(Clone, Debug)]
@@ -97,11 +95,6 @@ impl Conservation {
 }
 
 impl Graph {
-    /// An empty graph, to be filled.
-    pub fn builder() -> GraphBuilder {
-        GraphBuilder::default()
-    }
-
     /// A packet enters at `packet.src`, towards `packet.dst`.
     ///
     /// `now` never goes back, over all calls. Everything due up to `now` happens first; what that
@@ -279,7 +272,7 @@ impl Graph {
         }
         let dst = slot.dst;
         if dst == node {
-            if slot.damage == Damage::Done {
+            if slot.is_damaged {
                 return self.discard(at, due, slot, sink);
             }
             return Some(Delivery { at, node, packet: self.packets.release(slot) });

@@ -34,24 +34,25 @@ mod routes;
 mod schedule;
 mod trace;
 
-pub use graph::{Conservation, Delivery, Graph, GraphBuilder, GraphError, Role, Unbalanced};
+pub use graph::builder::{GraphBuilder, GraphError};
+pub use graph::{Conservation, Delivery, Graph, Unbalanced};
 pub use link::{
     CaughtBy, Cellular, CellularConfig, Changes, Corruption, DelayDistribution, DelayShape,
     DropCounts, Duplication, ErrorRate, GilbertConfig, GilbertElliott, Jitter, JitterConfig,
-    LinkConfig, LinkStats, LossModel, Opportunities, Outage, OutageEffect, Pace, PacketOrder,
-    RateSteps, RateStepsConfig, Redraw, Request, Shaper, Sojourn, SojournShape, Tap, TokenBucket,
-    Window, Windows,
+    LinkConfig, LinkStats, LossModel, MediumId, Opportunities, Outage, OutageEffect, Pace,
+    PacketOrder, RateSteps, RateStepsConfig, Redraw, Request, Shaper, Sojourn, SojournShape,
+    TokenBucket, Window, Windows,
 };
-pub use medium::{Aggregation, Background, MediumConfig, MediumId, MediumStats, OnOff, WifiConfig};
+pub use medium::{Aggregation, Background, MediumConfig, MediumStats, OnOff, WifiConfig};
 pub use packets::{Packets, Slot};
 pub use processing::Processing;
 pub use proxy::{Lifetime, Proxy, ProxyConfig, ProxyStats};
 pub use queue::{
-    ArrivalCounts, BestWindow, BucketBy, Codel, CodelConfig, CountIn, DelayEstimate, Dequeued,
-    DropList, DropTail, Drr, DrrConfig, FlowState, FqCodel, FqCodelConfig, Limit, PaperConfig,
-    PaperDrop, Pie, PieConfig, PracticalConfig, PracticalDrop, PushOut, Queue, QueueContext,
-    QueueDiscipline, QueueLength, Red, RedConfig, Sfq, SfqConfig, SfqTurn, Spacing, Threshold,
-    TripSource, Weights,
+    BestWindow, BucketBy, Codel, CodelConfig, CountIn, DelayEstimate, Dequeued, DropList, DropTail,
+    Drr, DrrConfig, FlowState, FqCodel, FqCodelConfig, Limit, PaperConfig, PaperDrop, Pie,
+    PieConfig, PracticalConfig, PracticalDrop, PushOut, Queue, QueueContext, QueueDiscipline,
+    QueueLength, Red, RedConfig, Sfq, SfqConfig, SfqTurn, Spacing, Threshold, TripSource, Weights,
 };
+pub use routes::Role;
 pub use schedule::Schedule;
 pub use trace::{Instant, OPPORTUNITY, Trace, TraceError};

@@ -35,23 +35,16 @@ pub struct Slot {
     pub(crate) ip_len: u32,
     /// Where it leaves the path.
     pub(crate) dst: NodeId,
-    /// Whether it was damaged on the way.
-    pub(crate) damage: Damage,
+    /// Whether it was damaged on the way, so that its checksum does not hold.
+    pub(crate) is_damaged: bool,
     /// That of its place while the packet is there.
     generation: u8,
-}
-
-/// Whether a packet was damaged on the way, so that its checksum does not hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Damage {
-    None,
-    Done,
 }
 
 impl Slot {
     /// The same packet, damaged.
     pub(crate) fn damaged(self) -> Slot {
-        Slot { damage: Damage::Done, ..self }
+        Slot { is_damaged: true, ..self }
     }
 }
 
@@ -70,14 +63,14 @@ impl Packets {
                 ((self.places.len() - 1) as u32, 0)
             }
         };
-        let (ip_len, dst, damage) = (packet.ip_len, packet.dst, Damage::None);
-        Slot { index, ip_len, dst, damage, generation }
+        let (ip_len, dst) = (packet.ip_len, packet.dst);
+        Slot { index, ip_len, dst, is_damaged: false, generation }
     }
 
     /// Takes in a second packet like this one.
     pub(crate) fn duplicate(&mut self, slot: Slot) -> Slot {
         let packet = self[slot];
-        Slot { damage: slot.damage, ..self.insert(&packet) }
+        Slot { is_damaged: slot.is_damaged, ..self.insert(&packet) }
     }
 
     /// Gives a packet's slot up, and the packet out.

@@ -7,9 +7,17 @@
 //! A node with one outgoing link from which everything can be reached (a host) keeps that link
 //! instead of a table, so a dumbbell of thousands of hosts needs two tables, not thousands.
 
-use super::graph::Role;
 use ackord_wire::NodeId;
 use std::collections::VecDeque;
+
+/// What a node does with packets for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Forwards them.
+    Router,
+    /// Never gets any: no way leads through it.
+    Host,
+}
 
 /// A link as far as routing is concerned; its number is its place in the list.
 #[derive(Clone, Copy, Debug)]

@@ -3,13 +3,12 @@
 use crate::common::{at_us, builder_with, deliver_all, deliver_until, link, packet};
 use ackord_events::{DropReason, Event, LinkId, NoSink, Sink};
 use ackord_path::{
-    Aggregation, ArrivalCounts, CaughtBy, Cellular, CellularConfig, Changes, Corruption,
-    DelayDistribution, DelayShape, Delivery, DropTail, Duplication, ErrorRate, GilbertConfig,
-    Graph, GraphError, Jitter, JitterConfig, Limit, LinkConfig, LossModel, MediumConfig, MediumId,
-    Opportunities, Outage, OutageEffect, Pace, PacketOrder, PaperConfig, PaperDrop,
-    PracticalConfig, PracticalDrop, Queue, RateSteps, RateStepsConfig, Redraw, Request, Role,
-    Shaper, Sojourn, SojournShape, Threshold, TokenBucket, Trace, TripSource, Weights, WifiConfig,
-    Windows,
+    Aggregation, CaughtBy, Cellular, CellularConfig, Changes, Corruption, DelayDistribution,
+    DelayShape, Delivery, DropTail, Duplication, ErrorRate, GilbertConfig, Graph, GraphError,
+    Jitter, JitterConfig, Limit, LinkConfig, LossModel, MediumConfig, MediumId, Opportunities,
+    Outage, OutageEffect, Pace, PacketOrder, PaperConfig, PaperDrop, PracticalConfig,
+    PracticalDrop, Queue, RateSteps, RateStepsConfig, Redraw, Request, Role, Shaper, Sojourn,
+    SojournShape, Threshold, TokenBucket, Trace, TripSource, Weights, WifiConfig, Windows,
 };
 use ackord_units::{Bytes, RandomStream, Rate, Ratio, Span, Time};
 use ackord_wire::{NodeId, Packet};
@@ -150,7 +149,7 @@ fn queue(kind: u64, rate: Rate) -> Queue {
         2 => Queue::of(PaperDrop::new(PaperConfig {
             limit: Limit::Packets(5),
             threshold,
-            arrival_counts: ArrivalCounts::Yes,
+            arrival_counts: true,
             round_trip,
             rate,
             packet_length,

@@ -2,7 +2,7 @@
 
 use crate::common::{at_us, deliver_all, deliver_until, drop_tail, link, one_link, packet};
 use ackord_events::{DropReason, Event, NoSink, Recorder, Sink, TapPoint};
-use ackord_path::{DropTail, ErrorRate, Limit, LinkConfig, LossModel, Queue, Tap};
+use ackord_path::{DropTail, ErrorRate, Limit, LinkConfig, LossModel, Queue};
 use ackord_units::{Bytes, RandomStream, Rate, Ratio, Span, Time};
 
 #[test]
@@ -195,7 +195,7 @@ impl Sink for Story {
 
 #[test]
 fn a_tapped_link_tells_the_whole_story_of_each_packet() {
-    let (mut graph, _) = one_link(LinkConfig { tap: Tap::On, queue: drop_tail(1), ..link(0, 1) });
+    let (mut graph, _) = one_link(LinkConfig { tap: true, queue: drop_tail(1), ..link(0, 1) });
     let mut story = Story::default();
     for tag in 0..3 {
         graph.handle_packet(at_us(1_000 * tag), packet(1, 1_000, tag), &mut story);

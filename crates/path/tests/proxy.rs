@@ -2,7 +2,7 @@
 
 use crate::common::{at_us, deliver_all, deliver_until, link, packet};
 use ackord_events::{LinkId, NoSink, ProxyId, ProxySending};
-use ackord_path::proxy::{Heading, InPath, MiddleBox, OnPath, Outbox, Verdict};
+use ackord_path::proxy::{Heading, InPath, Middlebox, OnPath, Outbox, Verdict};
 use ackord_path::{Graph, Lifetime, Proxy, ProxyConfig, ProxyStats, Role};
 use ackord_units::{Span, Time};
 use ackord_wire::{NodeId, Packet};
@@ -15,7 +15,7 @@ struct Echo {
     later: Option<(Time, Packet)>,
 }
 
-impl MiddleBox for Echo {
+impl Middlebox for Echo {
     fn deadline(&self) -> Option<Time> {
         self.later.map(|(at, _)| at)
     }
@@ -52,7 +52,7 @@ struct Sieve {
     held: Option<(Time, Packet)>,
 }
 
-impl MiddleBox for Sieve {
+impl Middlebox for Sieve {
     fn deadline(&self) -> Option<Time> {
         self.held.map(|(at, _)| at)
     }
@@ -152,7 +152,7 @@ fn a_box_in_the_path_absorbs_rewrites_and_releases() {
 #[derive(Clone, Debug, Default)]
 struct Urgent(ProxyStats);
 
-impl MiddleBox for Urgent {
+impl Middlebox for Urgent {
     fn deadline(&self) -> Option<Time> {
         None
     }

@@ -5,7 +5,7 @@ use crate::common::boxed::Sent::{Ack, Again, Test};
 use crate::common::boxed::{WINDOW, ack, acts, data, ms, sent, stamped};
 use ackord_events::ProxyAct;
 use ackord_path::proxy::proxy_tcp::{Limits, PaperConfig, PaperProxy, ProxyAckUse};
-use ackord_path::proxy::{Heading, MiddleBox, OnPath, Outbox};
+use ackord_path::proxy::{Heading, Middlebox, OnPath, Outbox};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Flags, Packet};
 

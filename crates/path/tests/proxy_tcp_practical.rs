@@ -7,49 +7,49 @@ use crate::common::boxed::{
 };
 use ackord_events::{ProxyAct, ProxySending};
 use ackord_path::proxy::proxy_tcp::{
-    Freeze, Limits, PracticalConfig, PracticalProxy, ReserveConfig, Standing,
+    Freeze, Limits, PracticalConfig, PracticalProxy, ReserveConfig,
 };
-use ackord_path::proxy::{Heading, InPath, Made, MiddleBox, OnPath, Outbox, Verdict};
+use ackord_path::proxy::{Heading, InPath, Made, Middlebox, OnPath, Outbox, Verdict};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Flags, Packet};
 use proptest::prelude::*;
 
 struct Script {
     proxy: PracticalProxy,
-    standing: Standing,
+    in_path: Option<ReserveConfig>,
     out: Outbox,
 }
 
 const LIMITS: Limits = Limits { flows: 10, cache_per_flow: Bytes(60_000), cache: Bytes(90_000) };
 
-fn script(standing: Standing) -> Script {
+fn script(in_path: Option<ReserveConfig>) -> Script {
     let config = PracticalConfig {
         local_timeout: None,
         probe_interval: Span::from_millis(100),
         freeze: Freeze::WithoutSack,
-        standing,
+        in_path,
         limits: LIMITS,
     };
-    Script { proxy: PracticalProxy::new(config), standing, out: Outbox::default() }
+    Script { proxy: PracticalProxy::new(config), in_path, out: Outbox::default() }
 }
 
 fn beside() -> Script {
-    script(Standing::Beside)
+    script(None)
 }
 
 fn in_path(most: usize) -> Script {
     let release_every = Span::from_millis(170);
-    script(Standing::InPath(ReserveConfig { most, release_every }))
+    script(Some(ReserveConfig { most, release_every }))
 }
 
 impl Script {
     fn pass(&mut self, at: Time, packet: &Packet, heading: Heading) -> Verdict {
-        match self.standing {
-            Standing::Beside => {
+        match self.in_path {
+            None => {
                 self.proxy.observe(at, packet, heading, &mut self.out);
                 Verdict::Forward
             }
-            Standing::InPath(_) => self.proxy.handle(at, packet, heading, &mut self.out),
+            Some(_) => self.proxy.handle(at, packet, heading, &mut self.out),
         }
     }
 

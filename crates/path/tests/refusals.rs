@@ -5,9 +5,9 @@ use crate::common::boxed::data_of;
 use crate::common::yard::registered;
 use crate::common::{at_us, deliver_all, link};
 use ackord_events::{Event, LinkId, NoSink, ProxyId, Sink, TapPoint};
-use ackord_path::proxy::{Heading, InPath, MiddleBox, Outbox, Verdict};
+use ackord_path::proxy::{Heading, InPath, Middlebox, Outbox, Verdict};
 use ackord_path::registry::{ProxyChoice, QueueChoice};
-use ackord_path::{Graph, Lifetime, Proxy, ProxyConfig, ProxyStats, Queue, Role, Tap};
+use ackord_path::{Graph, Lifetime, Proxy, ProxyConfig, ProxyStats, Queue, Role};
 use ackord_units::{Bytes, Choice, KnobValue, RandomStream, Rate, Time};
 use ackord_wire::{NodeId, Packet};
 use std::sync::{Arc, Mutex};
@@ -33,7 +33,7 @@ fn of_five(name: &str, words: &[(&str, &'static str)]) -> Queue {
 /// to the mobile host.
 fn graph(proxy: Proxy, queue: Queue) -> Graph {
     let mut slow = link(1, 2);
-    (slow.queue, slow.tap) = (queue, Tap::On);
+    (slow.queue, slow.tap) = (queue, true);
     slow.rate = Rate::from_bits_per_sec(100_000);
     let mut builder = Graph::builder();
     for role in [Role::Host, Role::Router, Role::Host] {
@@ -56,7 +56,7 @@ fn graph(proxy: Proxy, queue: Queue) -> Graph {
 #[derive(Clone, Debug, Default)]
 struct Told(ProxyStats, Arc<Mutex<Vec<u64>>>);
 
-impl MiddleBox for Told {
+impl Middlebox for Told {
     fn deadline(&self) -> Option<Time> {
         None
     }

@@ -3,8 +3,8 @@
 use crate::common::{at_us, builder_with, deliver_all, deliver_until, link, one_link, packet};
 use ackord_events::{DropReason, LinkId, NoSink};
 use ackord_path::{
-    ArrivalCounts, Graph, Limit, LinkConfig, PaperConfig, PaperDrop, PracticalConfig,
-    PracticalDrop, Queue, QueueDiscipline, Threshold, TripSource, Weights,
+    Graph, Limit, LinkConfig, PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Queue,
+    QueueDiscipline, Threshold, TripSource, Weights,
 };
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, FlowId, NodeId, Packet, Segment, Side};
@@ -17,7 +17,7 @@ fn paper(threshold: Threshold) -> PaperConfig {
     PaperConfig {
         limit: Limit::Packets(50),
         threshold,
-        arrival_counts: ArrivalCounts::Yes,
+        arrival_counts: true,
         round_trip: Span::from_millis(40),
         rate: Rate::from_mbits_per_sec(1),
         packet_length: None,
@@ -104,7 +104,7 @@ fn paper_a_connection_keeps_q_thresh_packets_and_no_more() {
 
 #[test]
 fn paper_in_the_other_reading_one_packet_more_may_queue() {
-    let config = PaperConfig { arrival_counts: ArrivalCounts::No, ..paper(Threshold::Fixed(3)) };
+    let config = PaperConfig { arrival_counts: false, ..paper(Threshold::Fixed(3)) };
     assert_eq!(Bench::paper(config).burst(1, 6), [4, 5]);
 }
 

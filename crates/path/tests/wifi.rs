@@ -49,11 +49,11 @@ fn send_back(graph: &mut Graph, now: Time, ip_len: u32, tag: u64) {
 }
 
 /// Payload rates of both directions, each with a backlog, over this long.
-fn saturated(config: WifiConfig, both: Both, seconds: u64) -> (Graph, [f64; 2]) {
+fn saturated(config: WifiConfig, both: bool, seconds: u64) -> (Graph, [f64; 2]) {
     let mut graph = air(config);
     for tag in 0..seconds * 6_000 {
         send(&mut graph, Time::ZERO, PACKET, tag);
-        if both == Both::Yes {
+        if both {
             send_back(&mut graph, Time::ZERO, PACKET, tag);
         }
     }
@@ -64,12 +64,6 @@ fn saturated(config: WifiConfig, both: Both, seconds: u64) -> (Graph, [f64; 2]) 
     let rates = [rate(of(1)), rate(of(0))];
     graph.conservation().check().expect("balanced");
     (graph, rates)
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Both {
-    Yes,
-    No,
 }
 
 #[test]
@@ -106,7 +100,7 @@ fn who_finds_the_medium_taken_waits_for_difs_and_a_whole_number_of_slots() {
 
 #[test]
 fn one_saturated_sender_gets_what_the_overheads_leave() {
-    let (graph, [rate, _]) = saturated(wifi(), Both::No, 10);
+    let (graph, [rate, _]) = saturated(wifi(), false, 10);
     // A mean of 7.5 idle slots before every exchange.
     let cycle_us = DIFS_US + 7.5 * SLOT_US + DATA_US + RESPONSE_US;
     let expected = f64::from(PACKET) * 8.0 / cycle_us;
@@ -152,7 +146,7 @@ fn saturated_stations_share_what_bianchi_says() {
     for others_too in [0, 3, 8] {
         let background = Some(others(others_too)).filter(|others| others.stations > 0);
         let config = WifiConfig { background, ..wifi() };
-        let (graph, [there, back]) = saturated(config, Both::Yes, 20);
+        let (graph, [there, back]) = saturated(config, true, 20);
         let stations = others_too as i32 + 2;
         let (all, p) = bianchi(stations);
         let each = all / f64::from(stations);
@@ -172,7 +166,7 @@ fn saturated_stations_share_what_bianchi_says() {
 
 #[test]
 fn acknowledgments_the_other_way_cost_airtime() {
-    let alone = saturated(wifi(), Both::No, 5).1[0];
+    let alone = saturated(wifi(), false, 5).1[0];
     let mut graph = air(wifi());
     for tag in 0..30_000 {
         send(&mut graph, Time::ZERO, PACKET, tag);
@@ -256,7 +250,7 @@ fn packets_stay_in_order_through_retries_and_aggregates() {
 #[test]
 fn aggregates_share_one_overhead() {
     let aggregation = Some(Aggregation { frames: 10, bytes: Bytes(65_535) });
-    let (graph, [rate, _]) = saturated(WifiConfig { aggregation, ..wifi() }, Both::No, 10);
+    let (graph, [rate, _]) = saturated(WifiConfig { aggregation, ..wifi() }, false, 10);
     // Ten MPDUs of 1536 bytes behind delimiters: 15 400 bytes, 571 symbols; a block ack of 32 us.
     let cycle_us = DIFS_US + 7.5 * SLOT_US + (20.0 + 571.0 * 4.0) + 16.0 + 32.0;
     let expected = 10.0 * f64::from(PACKET) * 8.0 / cycle_us;
@@ -269,7 +263,7 @@ fn aggregates_share_one_overhead() {
 fn an_aggregate_stops_at_its_bytes_and_at_the_longest_transmission() {
     let data_rate = |bytes, frames| {
         let aggregation = Some(Aggregation { frames, bytes: Bytes(bytes) });
-        let (graph, _) = saturated(WifiConfig { aggregation, ..wifi() }, Both::No, 2);
+        let (graph, _) = saturated(WifiConfig { aggregation, ..wifi() }, false, 2);
         let stats = graph.link_stats(THERE);
         stats.packets as f64 / graph.medium_stats(MEDIUM).accesses as f64
     };
@@ -285,9 +279,9 @@ fn an_aggregate_stops_at_its_bytes_and_at_the_longest_transmission() {
 fn stations_that_come_and_go_take_their_share_of_the_time() {
     let share = |on_off| {
         let background = Some(Background { on_off, ..others(1) });
-        saturated(WifiConfig { background, ..wifi() }, Both::No, 30).1[0]
+        saturated(WifiConfig { background, ..wifi() }, false, 30).1[0]
     };
-    let (alone, always) = (saturated(wifi(), Both::No, 10).1[0], share(None));
+    let (alone, always) = (saturated(wifi(), false, 10).1[0], share(None));
     let half = Some(OnOff { on: Span::from_millis(50), off: Span::from_millis(50) });
     let (sometimes, expected) = (share(half), f64::midpoint(alone, always));
     assert!((sometimes / expected - 1.0).abs() < 0.05, "{sometimes}, not {expected} Mbit/s");

@@ -278,11 +278,4 @@ fn nearest(given: &str, names: &[&str]) -> Option<String> {
     ackord_units::nearest_name(given, names.iter().take(1_000).copied()).map(str::to_owned)
 }
 
-impl fmt::Display for Errors {
-    /// The errors without colour, as for a log.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.render(crate::render::Style::Plain))
-    }
-}
-
 impl std::error::Error for Errors {}

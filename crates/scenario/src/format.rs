@@ -19,7 +19,7 @@
 //! ```
 
 pub use crate::check::choice::{agrees, choice};
-pub use crate::check::names::{NameSet, is_name};
+pub use crate::check::name_set::{NameSet, is_name};
 pub use crate::check::reader::{Field, Reader, join};
 pub use crate::check::{Report, whole};
 pub use crate::document::{Entry, Item, Table, Value};

@@ -5,6 +5,7 @@ use crate::document::Place;
 use crate::error::{Errors, Problem, Unreadable, Wrong};
 use crate::library::library;
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
+use std::fmt;
 use std::ops::Range;
 
 /// Whether colours go with the text.
@@ -22,6 +23,13 @@ const SET: &str = "--set ";
 const MOST_SHOWN: usize = 100;
 /// More names than this help nobody.
 const MOST_NAMES: usize = 16;
+
+impl fmt::Display for Errors {
+    /// The errors without colour, as for a log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(Style::Plain))
+    }
+}
 
 impl Errors {
     /// The first hundred errors, each with its place, and how many there are.

@@ -35,14 +35,14 @@ fn scripts(tests: &[String]) -> Vec<(String, Script)> {
 
 /// A key's value in a stack, as text, and the values it might have instead.
 fn value_and_others(stack: &Stack, key: &str) -> (Option<String>, Vec<String>) {
-    if let Some(chosen) = stack.slot(key) {
+    if let Some(chosen) = stack.choice(key) {
         let name = chosen.mechanism().name;
         let others = chosen.mechanisms().iter().map(|mechanism| mechanism.name);
         let others = others.filter(|other| *other != name).map(str::to_owned);
         return (Some(name.to_owned()), others.collect());
     }
     let (choice, name): (&dyn Knobs, _) = match key.split_once('.') {
-        Some((family, name)) => (stack.slot(family).expect("a family"), name),
+        Some((family, name)) => (stack.choice(family).expect("a family"), name),
         None => (&stack.endpoint, key),
     };
     let knob = choice.mechanism().knob(name).unwrap_or_else(|| panic!("no knob {key}"));

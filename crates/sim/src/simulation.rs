@@ -20,7 +20,7 @@ use ackord_tcp::{Connection, Outbound};
 use ackord_traffic::{Workload, Workloads};
 use ackord_units::{Bytes, Time};
 use ackord_wire::{FlowId, IpVersion, NodeId, Packet, Side};
-use foreign::{Foreign, HandedOver};
+use foreign::Foreign;
 
 pub use foreign::FOREIGN;
 
@@ -249,7 +249,7 @@ impl Simulation {
     fn deliver<S: Sink>(&mut self, delivery: &Delivery, sink: &mut S) {
         let Delivery { at, packet, .. } = delivery;
         debug_assert_eq!(*at, self.now, "a delivery is told when it happens");
-        if self.foreign.is_some() && self.hand_over(delivery, sink) == HandedOver::Yes {
+        if self.foreign.is_some() && self.hand_over(delivery, sink) {
             return;
         }
         let Some(segment) = &packet.tcp else { return self.deliver_datagram(packet, sink) };

@@ -4,7 +4,7 @@ use ackord_events::LinkId;
 use ackord_events::ProxyId;
 use ackord_path::registry::{LinkWay, QueuePlace, UnknownFlow};
 use ackord_path::{
-    Graph, GraphError, Lifetime, LinkConfig, MediumId, Opportunities, Pace, ProxyConfig, Role, Tap,
+    Graph, GraphError, Lifetime, LinkConfig, MediumId, Opportunities, Pace, ProxyConfig, Role,
 };
 use ackord_scenario::{Link, NodeKind, Proxy, Scenario, Way};
 use ackord_units::{Contradiction, RandomStream, Span, Time};
@@ -162,7 +162,7 @@ fn link_config(
         corruption: corruption.transpose().map_err(element)?,
         duplication: duplication.transpose().map_err(element)?,
         medium,
-        tap: if tapped { Tap::On } else { Tap::Off },
+        tap: tapped,
     })
 }
 

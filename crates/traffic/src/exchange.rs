@@ -4,8 +4,7 @@
 use crate::knobs::{
     COUNT, GapKnobs, LEAST, MOST, SET_BY_SCENARIO, SIZE_DISTRIBUTION, ThinkKnobs, lengths,
 };
-use crate::transfers::Lengths;
-use crate::transfers::Script;
+use crate::lengths::{Lengths, Script};
 use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step, Transfer};
 use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};
@@ -301,7 +300,7 @@ fn ends(
 mod tests {
     use super::*;
     use crate::testing::{Fixed, at, room};
-    use crate::transfers::Lengths;
+    use crate::lengths::Lengths;
     use ackord_units::RandomStream;
 
     const ROOM: Fixed = room(Bytes(10_000));

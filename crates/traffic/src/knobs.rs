@@ -1,6 +1,6 @@
 //! Knobs that several workloads have.
 
-use crate::transfers::Lengths;
+use crate::lengths::Lengths;
 use crate::{Distribution, Draw};
 use ackord_units::{Bytes, Knob, KnobKind, Knobs, RandomStream, Rate, Span};
 

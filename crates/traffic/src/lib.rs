@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `bulk.rs` | as fast as TCP takes it |
 //! | `paced.rs` | a message at regular intervals |
+//! | `lengths.rs` | lengths of transfers, and which of them is due |
 //! | `transfers.rs` | one transfer after the other on one connection, with pauses |
 //! | `exchange.rs` | questions and answers: request and response, write-write-read |
 //! | `telnet.rs` | keystrokes and their echoes |
@@ -23,6 +24,7 @@
 
 mod draw;
 mod knobs;
+mod lengths;
 
 mechanisms! {
     /// Workloads: what the applications at both ends of a flow do.

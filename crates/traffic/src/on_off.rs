@@ -5,7 +5,8 @@
 //! A transfer is a burst: it is complete when the other end has all of it.
 
 use crate::knobs::{LEAST, MOST, OFF, ON, ON_DISTRIBUTION, RATE, SET_BY_SCENARIO, lengths, pause};
-use crate::transfers::{Collector, Script};
+use crate::lengths::Script;
+use crate::transfers::Collector;
 use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step};
 use ackord_units::{Bytes, Knobs, RandomStream, Rate, Span, Time};
@@ -137,7 +138,7 @@ mod tests {
     use super::*;
     use crate::Transfer;
     use crate::testing::{Fixed, at, room};
-    use crate::transfers::Lengths;
+    use crate::lengths::Lengths;
     use ackord_units::RandomStream;
 
     const ROOM: Fixed = room(Bytes(10_000));

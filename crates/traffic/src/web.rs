@@ -13,8 +13,7 @@ use crate::exchange::{Answerer, Counted, Exchange};
 use crate::knobs::{
     LEAST, MOST, READING, SET_BY_SCENARIO, SIZE_DISTRIBUTION, ThinkKnobs, lengths, pause,
 };
-use crate::transfers::Lengths;
-use crate::transfers::Script;
+use crate::lengths::{Lengths, Script};
 use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step, Transfer};
 use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};

@@ -36,7 +36,7 @@ pub use amount::{Bytes, Rate};
 pub use knob::{Knob, KnobKind, KnobValue, Mechanism, nearest_name};
 pub use knob_type::{Keyword, KnobType, default_of, put};
 pub use mechanism::{
-    Choice, Contradiction, Knobs, Slot, confused_words, count_knobs, join_knobs, names_of,
+    AnyChoice, Choice, Contradiction, Knobs, confused_words, count_knobs, join_knobs, names_of,
 };
 pub use parse::{ParseUnitError, Quantity};
 pub use random::{RandomStream, mix64};

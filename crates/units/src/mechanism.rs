@@ -69,7 +69,7 @@ pub trait Choice: Knobs + Clone + PartialEq + 'static {
 }
 
 /// A place for one of a family's mechanisms, whatever the family.
-pub trait Slot: Knobs {
+pub trait AnyChoice: Knobs {
     /// What there is to choose from.
     fn mechanisms(&self) -> &'static [Mechanism];
 
@@ -77,7 +77,7 @@ pub trait Slot: Knobs {
     fn choose(&mut self, name: &str) -> bool;
 }
 
-impl<C: Choice> Slot for C {
+impl<C: Choice> AnyChoice for C {
     fn mechanisms(&self) -> &'static [Mechanism] {
         C::MECHANISMS
     }

@@ -246,7 +246,7 @@ fn bytes_arrive_as_they_were_sent_whatever_the_path_does_to_their_packets() {
 }
 
 #[test]
-fn bytes_arrive_as_they_were_sent_through_every_middle_box() {
+fn bytes_arrive_as_they_were_sent_through_every_middlebox() {
     let data = noise(LENGTH);
     for proxy in ["none", "snoop", "proxy-tcp", "m-tcp", "i-tcp", "mtcp"] {
         // Far from the fixed host, so that a box may answer before it does.

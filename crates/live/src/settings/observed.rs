@@ -121,8 +121,8 @@ const NO_DELAY: Duration = Duration::ZERO;
 /// The stack of the profile `linux` with another mechanism.
 fn linux_with(key: &str, name: &str) -> Stack {
     let mut stack = choices_of("linux");
-    let slot = stack.slot_mut(key).expect("one of the five choices");
-    assert!(slot.choose(name), "{name} is listed");
+    let choice = stack.choice_mut(key).expect("one of the five choices");
+    assert!(choice.choose(name), "{name} is listed");
     stack
 }
 

@@ -52,8 +52,8 @@ fn page() -> String {
     for chosen in CHOICES {
         for mechanism in chosen.mechanisms {
             let mut choices = choices_of("rfc");
-            let slot = choices.slot_mut(chosen.key).expect("one of the five choices");
-            assert!(slot.choose(mechanism.name), "{}", mechanism.name);
+            let choice = choices.choice_mut(chosen.key).expect("one of the five choices");
+            assert!(choice.choose(mechanism.name), "{}", mechanism.name);
             let own = format!("{}.", chosen.key);
             let told = settings_with(&choices, &kernel).told;
             let of_it =

@@ -2,12 +2,12 @@
 
 use super::Graph;
 use crate::Schedule;
-use crate::link::{Link, LinkConfig, Place};
-use crate::medium::{Medium, MediumConfig, MediumId};
+use crate::link::{Link, LinkConfig, MediumId, Place};
+use crate::medium::{Medium, MediumConfig};
 use crate::packets::Packets;
 use crate::proxy::{Outbox, Place as ProxyPlace, ProxyConfig};
 use crate::queue::QueueDiscipline;
-use crate::routes::{Edge, Routes};
+use crate::routes::{Edge, Role, Routes};
 use ackord_events::{LinkId, ProxyId};
 use ackord_units::{Rate, Time};
 use ackord_wire::NodeId;
@@ -20,15 +20,6 @@ pub struct GraphBuilder {
     links: Vec<LinkConfig>,
     media: Vec<MediumConfig>,
     proxies: Vec<ProxyConfig>,
-}
-
-/// What a node does with packets for others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Forwards them.
-    Router,
-    /// Never gets any: no way leads through it.
-    Host,
 }
 
 /// Why a graph cannot be built.
@@ -84,6 +75,13 @@ pub enum GraphError {
         /// How many were added.
         nodes: usize,
     },
+}
+
+impl Graph {
+    /// An empty graph, to be filled.
+    pub fn builder() -> GraphBuilder {
+        GraphBuilder::default()
+    }
 }
 
 impl GraphBuilder {

@@ -1,7 +1,7 @@
 //! Packets that meet a middlebox at a router, and those that boxes send.
 
 use super::Graph;
-use crate::packets::{Damage, Slot};
+use crate::packets::Slot;
 use crate::proxy::{Lane, Made, Outbox, ProxyStats, Turn, Verdict};
 use ackord_events::{DropReason, Event, ProxyId, Sink};
 use ackord_units::Time;
@@ -37,7 +37,7 @@ impl Graph {
             heading.map(|heading| (index, heading))
         });
         // A damaged packet says nothing that a box could rely on.
-        let Some((index, heading)) = met.filter(|_| slot.damage == Damage::None) else {
+        let Some((index, heading)) = met.filter(|_| !slot.is_damaged) else {
             return self.take_link(now, leaves_by, slot, sink);
         };
         let mut outbox = std::mem::take(&mut self.outbox);

@@ -1,7 +1,7 @@
 //! What happens after a packet's transmission: it travels, and arrives or dies.
 
-use super::wire::{OnWire, Overtaken};
-use super::{Attends, Jitter, Link, PacketOrder, Tap};
+use super::wire::OnWire;
+use super::{Attends, Jitter, Link, PacketOrder};
 use crate::packets::{Packets, Slot};
 use ackord_events::{DropReason, Event, Sink, TapPoint};
 use ackord_units::{Span, Time};
@@ -41,7 +41,7 @@ impl Link {
             self.drop(now, slot, reason, packets, sink);
             return None;
         }
-        if S::ACTIVE && self.tap == Tap::On {
+        if S::ACTIVE && self.tap {
             let packet = &packets[slot];
             sink.emit(now, Event::PacketTapped { tap: TapPoint::LinkOut(self.id), packet });
         }
@@ -67,14 +67,14 @@ impl Link {
         match self.propagation {
             Propagation::Constant(delay) => {
                 let arrives_at = out_at + delay;
-                self.wire.push_last(OnWire { arrives_at, slot, fate, overtaken: Overtaken::No });
+                self.wire.push_last(OnWire { arrives_at, slot, fate, is_overtaken: false });
             }
             _ => self.put_on_wire_with_jitter(out_at, slot, fate),
         }
     }
 
     fn put_on_wire_with_jitter(&mut self, out_at: Time, slot: Slot, fate: Option<DropReason>) {
-        let mut packet = OnWire { arrives_at: out_at, slot, fate, overtaken: Overtaken::No };
+        let mut packet = OnWire { arrives_at: out_at, slot, fate, is_overtaken: false };
         let jitter = match &mut self.propagation {
             Propagation::Constant(_) => return,
             Propagation::InOrder(jitter) => {

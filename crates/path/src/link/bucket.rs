@@ -15,7 +15,7 @@
 //! Not modelled: policers that mark, two rates and three colours (RFC 2697, RFC 2698), bytes of layers below
 //! IP. Who could notice: operators with contracts of this kind.
 
-use super::pace::Sent;
+use super::pace::sent::Sent;
 use ackord_units::{Bytes, Rate, Span, Time};
 
 /// Tokens at a rate, up to a burst.

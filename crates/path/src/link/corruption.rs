@@ -52,14 +52,8 @@ impl Duplication {
         Duplication { share, stream }
     }
 
-    pub(super) fn draw(&mut self) -> Copies {
-        if self.stream.chance(self.share) { Copies::Two } else { Copies::One }
+    /// Whether a packet arrives twice.
+    pub(super) fn draw(&mut self) -> bool {
+        self.stream.chance(self.share)
     }
-}
-
-/// How often a packet arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Copies {
-    One,
-    Two,
 }

@@ -16,12 +16,12 @@
 
 use super::LinkConfig;
 use super::bucket::TokenBucket;
-use super::corruption::{CaughtBy, Copies, Corruption, Duplication};
+use super::corruption::{CaughtBy, Corruption, Duplication};
 use super::loss::LossModel;
 use super::outage::{Outage, OutageEffect};
-use super::pace::{Asks, Pace};
+use super::pace::Pace;
+use super::pace::sent::Asks;
 use super::windows::Window;
-use crate::packets::Damage;
 use ackord_events::DropReason;
 use ackord_units::Time;
 
@@ -51,15 +51,15 @@ pub(super) struct Transmission {
 pub(super) struct Fate {
     /// Why it dies on this link, if it does.
     pub(super) dies_of: Option<DropReason>,
-    pub(super) damage: Damage,
-    /// How often it arrives, if it does.
-    pub(super) copies: Copies,
+    pub(super) is_damaged: bool,
+    /// Whether it arrives twice, if it does.
+    pub(super) is_duplicated: bool,
 }
 
 impl Fate {
     /// Of a packet to which nothing happens.
     pub(super) const ARRIVES: Fate =
-        Fate { dies_of: None, damage: Damage::None, copies: Copies::One };
+        Fate { dies_of: None, is_damaged: false, is_duplicated: false };
 }
 
 impl Extras {
@@ -112,14 +112,10 @@ impl Extras {
         let struck = outage.is_some_and(|outage| outage.strikes(of.from, of.out_at, meet));
         let lost = self.loss.as_mut().and_then(|loss| loss.draw(of.from, of.ip_len));
         let caught = self.corruption.as_mut().and_then(|damage| damage.draw(of.ip_len));
-        let copies = self.duplication.as_mut().map_or(Copies::One, Duplication::draw);
+        let is_duplicated = self.duplication.as_mut().is_some_and(Duplication::draw);
         let outage = struck.then_some(DropReason::Outage);
         let dropped = (caught == Some(CaughtBy::Link)).then_some(DropReason::Corrupted);
-        Fate {
-            dies_of: outage.or(lost).or(dropped),
-            damage: if caught.is_some() { Damage::Done } else { Damage::None },
-            copies,
-        }
+        Fate { dies_of: outage.or(lost).or(dropped), is_damaged: caught.is_some(), is_duplicated }
     }
 }
 

@@ -51,7 +51,6 @@ mod transmitter;
 mod windows;
 mod wire;
 
-use crate::medium::MediumId;
 use crate::packets::Slot;
 use crate::queue::{DropList, Queue, QueueDiscipline};
 use crate::routes::Row;
@@ -78,6 +77,10 @@ pub use pace::steps::{RateSteps, RateStepsConfig};
 pub use sojourn::{Sojourn, SojournShape};
 pub use stats::{DropCounts, LinkStats};
 pub use windows::{Window, Windows};
+
+/// The medium of a graph that a link may share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MediumId(pub u32);
 
 /// What a link is made of.
 #[derive(Clone, Debug)]
@@ -109,19 +112,10 @@ pub struct LinkConfig {
     /// The medium it shares, which then does the transmitting at `rate`; nothing for a link with a
     /// transmitter of its own.
     pub medium: Option<MediumId>,
-    /// Whether captures are taken at its two ends.
-    pub tap: Tap,
-}
-
-/// Whether a link tells of every packet that enters and leaves it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Tap {
-    /// No.
-    #[default]
-    Off,
-    /// [`LinkIn`](ackord_events::TapPoint::LinkIn) and
-    /// [`LinkOut`](ackord_events::TapPoint::LinkOut) events for every packet.
-    On,
+    /// Whether captures are taken at its two ends: whether it tells of every packet that enters and
+    /// leaves it, by [`LinkIn`](ackord_events::TapPoint::LinkIn) and
+    /// [`LinkOut`](ackord_events::TapPoint::LinkOut) events.
+    pub tap: bool,
 }
 
 /// One direction of a link at work.
@@ -146,7 +140,7 @@ pub(crate) struct Link {
     first: VecDeque<(Slot, Time)>,
     queue: Queue,
     extras: Option<Box<Extras>>,
-    tap: Tap,
+    tap: bool,
     wire: Wire,
     drops: DropList,
     stats: LinkStats,

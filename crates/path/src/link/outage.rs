@@ -36,13 +36,7 @@ pub struct Outage {
     /// The first that is not over.
     current: Window,
     /// Whether a packet has met it.
-    met: Met,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Met {
-    No,
-    Yes,
+    is_met: bool,
 }
 
 impl Outage {
@@ -50,7 +44,7 @@ impl Outage {
     pub fn new(windows: Windows, effect: OutageEffect) -> Outage {
         let mut sequence = Sequence::new(windows);
         let current = sequence.next();
-        Outage { effect, sequence, current, met: Met::No }
+        Outage { effect, sequence, current, is_met: false }
     }
 
     pub(super) fn effect(&self) -> OutageEffect {
@@ -105,12 +99,12 @@ impl Outage {
 
     fn advance(&mut self) {
         self.current = self.sequence.next();
-        self.met = Met::No;
+        self.is_met = false;
     }
 
     fn tell(&mut self, meet: &mut impl FnMut(Window)) {
-        if self.met == Met::No {
-            self.met = Met::Yes;
+        if !self.is_met {
+            self.is_met = true;
             meet(self.current);
         }
     }

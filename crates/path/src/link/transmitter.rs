@@ -3,23 +3,14 @@
 //! The transmitter is lazy: it does what it would have done whenever the link is looked at, each
 //! thing at its own instant. See the module above for why nobody can tell.
 
-use super::corruption::Copies;
 use super::extras::{Fate, Transmission};
-use super::pace::{Asks, Sent};
+use super::pace::sent::{Asks, Sent};
 use super::telling::tell_met;
-use super::{Attends, Link, Tap};
-use crate::packets::{Damage, Packets, Slot};
+use super::{Attends, Link};
+use crate::packets::{Packets, Slot};
 use crate::queue::{Queue, QueueContext, QueueDiscipline, QueueLength};
 use ackord_events::{DropReason, Event, Sink, TapPoint};
 use ackord_units::{Span, Time};
-
-/// Whether the transmitter may have more to do.
-enum Turn {
-    /// It sent a packet, or found when it may next try.
-    Taken,
-    /// The queue dropped all it had.
-    Passed,
-}
 
 /// What came of a packet that arrived at a link.
 pub(crate) struct Accepted {
@@ -42,7 +33,7 @@ impl Link {
         packets: &mut Packets,
         sink: &mut S,
     ) -> Accepted {
-        if S::ACTIVE && self.tap == Tap::On {
+        if S::ACTIVE && self.tap {
             let packet = &packets[slot];
             sink.emit(now, Event::PacketTapped { tap: TapPoint::LinkIn(self.id), packet });
         }
@@ -77,7 +68,7 @@ impl Link {
         if !self.admit(now, slot, packets, sink) {
             return Accepted { due_at: None, taken: Err(DropReason::Policed) };
         }
-        if S::ACTIVE && self.tap == Tap::On {
+        if S::ACTIVE && self.tap {
             let packet = &packets[slot];
             sink.emit(now, Event::PacketTapped { tap: TapPoint::LinkIn(self.id), packet });
         }
@@ -123,32 +114,31 @@ impl Link {
     /// Lets the transmitter do everything it does up to and including `now`.
     #[inline]
     pub(crate) fn run_until<S: Sink>(&mut self, now: Time, packets: &mut Packets, sink: &mut S) {
-        while self.waiting > 0 && self.free_at <= now {
-            let Turn::Taken = self.transmit_next(packets, sink) else { break };
-        }
+        while self.waiting > 0 && self.free_at <= now && self.transmit_next(packets, sink) {}
     }
 
-    /// The transmitter is free and takes what the queue gives it.
-    fn transmit_next<S: Sink>(&mut self, packets: &mut Packets, sink: &mut S) -> Turn {
+    /// The transmitter is free and takes what the queue gives it. Whether it may have more to do: not
+    /// where the queue dropped all it had.
+    fn transmit_next<S: Sink>(&mut self, packets: &mut Packets, sink: &mut S) -> bool {
         if self.extras.is_some() {
             return self.transmit_next_with_extras(packets, sink);
         }
         let at = self.free_at;
-        let Some(slot) = self.dequeue(at, packets, sink) else { return Turn::Passed };
+        let Some(slot) = self.dequeue(at, packets, sink) else { return false };
         self.transmit(at, slot);
-        Turn::Taken
+        true
     }
 
     #[inline(never)]
-    fn transmit_next_with_extras<S: Sink>(&mut self, packets: &mut Packets, sink: &mut S) -> Turn {
+    fn transmit_next_with_extras<S: Sink>(&mut self, packets: &mut Packets, sink: &mut S) -> bool {
         let at = self.free_at;
         if let Some(later) = self.wait_until(at, Asks::FromQueue, sink) {
             self.free_at = later;
-            return Turn::Taken;
+            return true;
         }
-        let Some(slot) = self.dequeue(at, packets, sink) else { return Turn::Passed };
+        let Some(slot) = self.dequeue(at, packets, sink) else { return false };
         self.transmit_with_extras(at, slot, packets, sink);
-        Turn::Taken
+        true
     }
 
     #[inline]
@@ -325,9 +315,9 @@ impl Link {
         packets: &mut Packets,
         sink: &mut S,
     ) {
-        let slot = if fate.damage == Damage::Done { slot.damaged() } else { slot };
+        let slot = if fate.is_damaged { slot.damaged() } else { slot };
         self.put_on_wire(out_at, slot, fate.dies_of);
-        if fate.copies == Copies::Two && fate.dies_of.is_none() {
+        if fate.is_duplicated && fate.dies_of.is_none() {
             self.stats.duplicated += 1;
             sink.emit(from, Event::PacketDuplicated { link: self.id, packet: &packets[slot] });
             let copy = packets.duplicate(slot);

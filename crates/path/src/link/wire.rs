@@ -15,14 +15,8 @@ pub(super) struct OnWire {
     pub(super) arrives_at: Time,
     pub(super) slot: Slot,
     pub(super) fate: Option<DropReason>,
-    pub(super) overtaken: Overtaken,
-}
-
-/// Whether a packet sent later arrives sooner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Overtaken {
-    No,
-    Yes,
+    /// Whether a packet sent later arrives sooner.
+    pub(super) is_overtaken: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -41,8 +35,8 @@ impl Wire {
         let place = self.0.partition_point(|other| other.arrives_at <= packet.arrives_at);
         let mut newly_overtaken = 0;
         for other in self.0.range_mut(place..) {
-            newly_overtaken += u64::from(other.overtaken == Overtaken::No);
-            other.overtaken = Overtaken::Yes;
+            newly_overtaken += u64::from(!other.is_overtaken);
+            other.is_overtaken = true;
         }
         self.0.insert(place, packet);
         newly_overtaken

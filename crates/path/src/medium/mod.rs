@@ -3,6 +3,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `mod.rs` | what the graph asks of any medium |
+//! | `context.rs` | what it works on, and what it counts |
 //! | `wifi/` | [`WifiConfig`]: IEEE 802.11 with its contention, link acknowledgments and retries |
 //!
 //! A link on a medium keeps its queue, delay and loss, but not its transmitter: the medium takes
@@ -13,44 +14,23 @@
 //! packets arrive before a medium moves. It draws random numbers only there, so when and how often
 //! a graph is polled changes nothing.
 
+mod context;
 pub(crate) mod wifi;
 
-use crate::link::Link;
-use crate::packets::Packets;
 use ackord_events::{LinkId, Sink};
 use ackord_units::{Rate, Span, Time};
 
-use wifi::Wifi;
-pub use wifi::{Aggregation, Background, OnOff, WifiConfig};
+use wifi::medium::Wifi;
 
-/// A medium of one graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MediumId(pub u32);
+pub(crate) use context::MediumContext;
+pub use context::MediumStats;
+pub use wifi::config::{Aggregation, Background, OnOff, WifiConfig};
 
 /// What a medium is.
 #[derive(Clone, Debug)]
 pub enum MediumConfig {
     /// IEEE 802.11.
     Wifi(Box<WifiConfig>),
-}
-
-/// Counters of a medium.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MediumStats {
-    /// How often it was taken, by whomever; a collision counts once.
-    pub accesses: u64,
-    /// Of those, how often by two or more at once.
-    pub collisions: u64,
-    /// How long it was taken. The last time may still be under way; see
-    /// [`Graph::medium_busy_for`](crate::Graph::medium_busy_for).
-    pub busy_for: Span,
-}
-
-/// What a medium works on: every link of the graph, of which it touches its own.
-pub(crate) struct MediumContext<'a, S: Sink> {
-    pub(crate) links: &'a mut [Link],
-    pub(crate) packets: &'a mut Packets,
-    pub(crate) sink: &'a mut S,
 }
 
 /// A medium at work.

@@ -38,6 +38,7 @@ mod place;
 mod recovery;
 #[cfg(test)]
 mod script;
+mod standing;
 mod stats;
 
 mechanisms! {
@@ -88,8 +89,9 @@ pub(crate) use place::{Place, Turn};
 pub use recovery::{
     Answer, Inference, LocalRecovery, LocalRecoveryConfig, Stored, WirelessRoundTrip,
 };
-pub use snoop::{Snoop, SnoopConfig, Stands, Suppress};
+pub use snoop::{Snoop, SnoopConfig, Suppress};
 pub use split::{Hop, SelectiveRepeat, Split, SplitConfig};
+pub use standing::Standing;
 pub use stats::ProxyStats;
 
 /// The tag of packets that boxes make and that carry no data: the driver has no bytes for them.
@@ -116,11 +118,11 @@ pub enum Verdict {
 }
 
 /// What every middlebox does.
-pub trait MiddleBox: Debug + Send {
+pub trait Middlebox: Debug + Send {
     /// When it wants to be called, if nothing comes first.
     fn deadline(&self) -> Option<Time>;
 
-    /// Its time has come: `now` is at or after [`MiddleBox::deadline`].
+    /// Its time has come: `now` is at or after [`Middlebox::deadline`].
     fn handle_deadline(&mut self, now: Time, out: &mut Outbox);
 
     /// A packet that it passed on or sent towards the mobile hosts found no room in the queue of
@@ -141,7 +143,7 @@ pub trait MiddleBox: Debug + Send {
 }
 
 /// A box beside the path: it sees copies.
-pub trait OnPath: MiddleBox {
+pub trait OnPath: Middlebox {
     /// A packet passed. It is on its way already: what goes to `out` comes after it.
     fn observe(&mut self, now: Time, packet: &Packet, heading: Heading, out: &mut Outbox);
 
@@ -150,7 +152,7 @@ pub trait OnPath: MiddleBox {
 }
 
 /// A box in the path: every packet waits for what it says.
-pub trait InPath: MiddleBox {
+pub trait InPath: Middlebox {
     /// Decides about a packet. What goes to `out` comes after the packet, if that goes on.
     fn handle(&mut self, now: Time, packet: &Packet, heading: Heading, out: &mut Outbox)
     -> Verdict;

@@ -84,7 +84,8 @@ pub struct Drr {
     flows: FlowTable<Flow>,
     /// Connections with packets in line; the first is being served.
     active: VecDeque<u32>,
-    turn: Turn,
+    /// Whether the first in the list has had its quantum for this turn.
+    turn_begun: bool,
     quantum: f64,
     push_out: PushOut,
     weights: Weights,
@@ -102,13 +103,6 @@ struct Flow {
     weight: f64,
 }
 
-/// Whether the first in the list has had its quantum for this turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
-    NotBegun,
-    Begun,
-}
-
 impl Drr {
     /// An empty queue.
     pub fn new(config: DrrConfig) -> Drr {
@@ -116,7 +110,7 @@ impl Drr {
             room: Room::new(config.limit),
             flows: FlowTable::new(),
             active: VecDeque::new(),
-            turn: Turn::NotBegun,
+            turn_begun: false,
             quantum: config.quantum.get() as f64,
             push_out: config.push_out,
             weights: config.weights,
@@ -178,7 +172,7 @@ impl Drr {
         if let Some(place) = self.active.iter().position(|&active| active == number) {
             self.active.remove(place);
             if place == 0 {
-                self.turn = Turn::NotBegun;
+                self.turn_begun = false;
             }
         }
         self.flows.remove(self.flows[number].id);
@@ -218,15 +212,15 @@ impl QueueDiscipline for Drr {
         loop {
             let number = *self.active.front()?;
             let flow = &mut self.flows[number];
-            if self.turn == Turn::NotBegun {
+            if !self.turn_begun {
                 flow.deficit += flow.quantum;
-                self.turn = Turn::Begun;
+                self.turn_begun = true;
             }
             let first = self.room.first(&flow.line).expect("an active line has packets");
             let bytes = u64::from(first.slot.ip_len);
             if bytes > flow.deficit {
                 self.active.rotate_left(1);
-                self.turn = Turn::NotBegun;
+                self.turn_begun = false;
                 continue;
             }
             flow.deficit -= bytes;

@@ -119,15 +119,8 @@ struct Lane {
     line: Line,
     /// Bytes it may still send in this turn.
     credits: i64,
-    listed: Listed,
+    is_listed: bool,
     controller: Controller,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-enum Listed {
-    #[default]
-    No,
-    Yes,
 }
 
 /// A line as CoDel sees it.
@@ -201,8 +194,8 @@ impl QueueDiscipline for FqCodel {
         let number = self.buckets.of(context.packets[slot].flow);
         let lane = &mut self.lanes[number as usize];
         self.room.push(&mut lane.line, Waiting { since: now, slot });
-        if lane.listed == Listed::No {
-            lane.listed = Listed::Yes;
+        if !lane.is_listed {
+            lane.is_listed = true;
             lane.credits = self.quantum;
             self.new.push_back(number);
         }
@@ -235,7 +228,7 @@ impl QueueDiscipline for FqCodel {
                     if from_new {
                         self.old.push_back(number);
                     } else {
-                        lane.listed = Listed::No;
+                        lane.is_listed = false;
                     }
                 }
             }

@@ -63,8 +63,8 @@ pub use knobs::{QueueKnobs, QueuePlace, UnknownFlow};
 pub use pie::{DelayEstimate, Pie, PieConfig};
 pub use red::{CountIn, Red, RedConfig, Spacing};
 pub use selective_drop::{
-    ArrivalCounts, BestWindow, PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Threshold,
-    TripSource, Weights,
+    BestWindow, PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Threshold, TripSource,
+    Weights,
 };
 pub use sfq::{Sfq, SfqConfig, SfqTurn};
 

@@ -19,11 +19,11 @@ mod round_trip;
 use super::knobs::{LIMIT, QueueKnobs, QueuePlace, UnknownFlow, WEIGHTS};
 use super::{Limit, Queue};
 use ackord_tcp::{MODE, Mode};
-use ackord_units::{Bytes, Knobs, Rate, Span};
+use ackord_units::{Bytes, Keyword, Knobs, Rate, Span};
 use ackord_wire::FlowId;
 use std::collections::BTreeMap;
 
-pub use paper::{ArrivalCounts, PaperConfig, PaperDrop};
+pub use paper::{PaperConfig, PaperDrop};
 pub use practical::{PracticalConfig, PracticalDrop, TripSource};
 
 /// First in, first out; a connection over its share of queued packets is dropped
@@ -41,7 +41,7 @@ pub struct SelectiveDropKnobs {
     /// Whether the arriving packet counts when it is compared with Q_thresh: the text allows both
     /// (paper mode)
     #[knob(default = "counts", source = "Chae and Choi 2004 §4.1")]
-    arrival: ArrivalCounts,
+    arrival: Arrival,
     /// Q_thresh as a multiple of W_best (Eq. 9 leaves the factor open)
     #[knob(min = 0.01, max = 100.0, default = "1", source = "Chae and Choi 2004 Eq. 9")]
     factor: f64,
@@ -69,6 +69,15 @@ pub struct SelectiveDropKnobs {
     weights: Option<BTreeMap<String, f64>>,
 }
 
+/// The two readings of "more than Q_thresh packets queued".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+enum Arrival {
+    /// The arriving packet counts: up to Q_thresh packets of a connection queue.
+    Counts,
+    /// Only those before it count: up to Q_thresh + 1 queue.
+    DoesNotCount,
+}
+
 impl QueueKnobs for SelectiveDropKnobs {
     fn build(&self, context: &QueuePlace<'_>) -> Result<Queue, UnknownFlow> {
         let threshold = match self.threshold {
@@ -81,7 +90,7 @@ impl QueueKnobs for SelectiveDropKnobs {
             Mode::Paper => Queue::of(PaperDrop::new(PaperConfig {
                 limit: self.limit,
                 threshold,
-                arrival_counts: self.arrival,
+                arrival_counts: self.arrival == Arrival::Counts,
                 round_trip: round_trip(self.tau.unwrap_or(context.delay)),
                 rate: context.rate,
                 packet_length: self.packet_length,

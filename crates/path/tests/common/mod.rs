@@ -3,7 +3,7 @@ pub(crate) mod boxed;
 pub(crate) mod yard;
 
 use ackord_events::{LinkId, Sink};
-use ackord_path::{Delivery, DropTail, Graph, GraphBuilder, Limit, LinkConfig, Queue, Role, Tap};
+use ackord_path::{Delivery, DropTail, Graph, GraphBuilder, Limit, LinkConfig, Queue, Role};
 use ackord_units::{Rate, Span, Time};
 use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Side};
 
@@ -42,7 +42,7 @@ pub(crate) fn link(from: u16, to: u16) -> LinkConfig {
         duplication: None,
         loss: None,
         medium: None,
-        tap: Tap::Off,
+        tap: false,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use ackord_events::{EndpointId, NoSink, ProxySending, TcpState};
 use ackord_path::proxy::{
-    Heading, Hop, InPath, Made, MiddleBox, Outbox, Split, SplitConfig, Verdict,
+    Heading, Hop, InPath, Made, Middlebox, Outbox, Split, SplitConfig, Verdict,
 };
 use ackord_tcp::registry::{Stack, profile};
 use ackord_tcp::{Connection, Mechanisms, Outbound};
@@ -204,7 +204,7 @@ impl Bench {
     fn next_at(&self) -> Option<Time> {
         let hosts = self.hosts.values().filter_map(|host| host.connection.deadline());
         let packets = self.under_way.keys().next().map(|(at, _)| *at);
-        let split = self.split.as_ref().and_then(MiddleBox::deadline);
+        let split = self.split.as_ref().and_then(Middlebox::deadline);
         hosts.chain(packets).chain(split).min()
     }
 

@@ -5,7 +5,7 @@ mod bench;
 mod properties;
 
 use ackord_events::{ProxySending, TcpState};
-use ackord_path::proxy::{Heading, Hop, MiddleBox, SelectiveRepeat, SplitConfig};
+use ackord_path::proxy::{Heading, Hop, Middlebox, SelectiveRepeat, SplitConfig};
 use ackord_tcp::CloseReason;
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{Flags, Segment};
@@ -55,7 +55,7 @@ fn whoever_opens_data_goes_both_ways_and_nothing_is_kept_afterwards() {
             let left = *stats(&bench);
             assert_eq!((left.flows, left.cached), (0, Bytes::ZERO));
             assert_eq!((left.acknowledged_early, left.acknowledged_lost), (Bytes(0), Bytes(0)));
-            assert_eq!(bench.split.as_ref().and_then(MiddleBox::deadline), None);
+            assert_eq!(bench.split.as_ref().and_then(Middlebox::deadline), None);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, Who, config, ms};
 use super::both_hops;
-use ackord_path::proxy::{Heading, InPath, MiddleBox, Outbox, Split, SplitConfig, Verdict};
+use ackord_path::proxy::{Heading, InPath, Middlebox, Outbox, Split, SplitConfig, Verdict};
 use ackord_units::{Bytes, Seq, Span};
 use ackord_wire::{
     Ecn, Flags, FlowId, IpVersion, NodeId, Options, Packet, SackBlock, Segment, Side, Timestamps,

@@ -1,10 +1,11 @@
 //! Mechanisms by name, or as a table of `kind` and knobs.
 
+use super::Report;
+use super::name_set::NameSet;
 use super::reader::{Field, join};
-use super::{Report, names::NameSet};
 use crate::document::{Item, Table, Value};
 use crate::error::{NameOf, Wrong};
-use ackord_units::{Choice, Contradiction, Knob, KnobKind, KnobValue, Knobs, Quantity, Slot};
+use ackord_units::{AnyChoice, Choice, Contradiction, Knob, KnobKind, KnobValue, Knobs, Quantity};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -31,23 +32,23 @@ pub fn choice<C: Choice>(
     let first = || C::named(C::MECHANISMS.first()?.name);
     let mut chosen = inherited.cloned().or_else(first)?;
     let family = Family { key, flows, inherits: inherited.is_some() };
-    fill(report, field, family, &mut chosen, |slot, name| slot.choose(name)).then_some(chosen)
+    fill(report, field, family, &mut chosen, |chosen, name| chosen.choose(name)).then_some(chosen)
 }
 
-/// Reads a choice into its slot, where `choose` takes a mechanism by its name; whether it could be made
+/// Reads a choice into its chosen, where `choose` takes a mechanism by its name; whether it could be made
 /// out, which has been reported if not.
 pub(super) fn fill(
     report: &mut Report,
     field: &Field<'_>,
     family: Family<'_>,
-    slot: &mut dyn Slot,
-    choose: impl Fn(&mut dyn Slot, &str) -> bool,
+    chosen: &mut dyn AnyChoice,
+    choose: impl Fn(&mut dyn AnyChoice, &str) -> bool,
 ) -> bool {
-    let toggles = on_off(slot.mechanisms().iter().map(|mechanism| mechanism.name));
+    let toggles = on_off(chosen.mechanisms().iter().map(|mechanism| mechanism.name));
     let mut named = |report: &mut Report, field: &Field<'_>, name: &str| {
-        let known = choose(slot, name);
+        let known = choose(chosen, name);
         if !known {
-            let names = slot.mechanisms().iter().map(|mechanism| mechanism.name);
+            let names = chosen.mechanisms().iter().map(|mechanism| mechanism.name);
             field.report(report, Wrong::unknown_name(NameOf::Mechanism(family.key), name, names));
         }
         known
@@ -76,14 +77,14 @@ pub(super) fn fill(
         }
         None if family.inherits => {}
         None => {
-            let first = slot.mechanisms().first().map_or("", |mechanism| mechanism.name);
+            let first = chosen.mechanisms().first().map_or("", |mechanism| mechanism.name);
             let example = format!("{} = {{ kind = \"{first}\" }}", family.key);
             let doc = "Which mechanism the knobs belong to";
             field.report(report, Wrong::MissingKey { key: "kind", doc, example });
             return false;
         }
     }
-    knobs(report, field, table, family, slot);
+    knobs(report, field, table, family, chosen);
     true
 }
 
@@ -93,9 +94,9 @@ fn knobs(
     field: &Field<'_>,
     table: &Table,
     family: Family<'_>,
-    slot: &mut dyn Slot,
+    chosen: &mut dyn AnyChoice,
 ) {
-    let mechanism = slot.mechanism();
+    let mechanism = chosen.mechanism();
     for (name, entry) in table.iter().filter(|(name, _)| *name != "kind") {
         let path = join(&field.path, name);
         let Some(knob) = mechanism.knob(name) else {
@@ -107,7 +108,7 @@ fn knobs(
         };
         if let Some(value) = setting(report, &Field { item: &entry.item, path }, knob, family.flows)
         {
-            assert!(slot.set(knob.name, value), "a knob takes values of its kind");
+            assert!(chosen.set(knob.name, value), "a knob takes values of its kind");
         }
     }
 }

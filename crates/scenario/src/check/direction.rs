@@ -2,7 +2,7 @@
 
 use super::Report;
 use super::choice::{agrees, choice};
-use super::names::NameSet;
+use super::name_set::NameSet;
 use super::reader::{Reader, join};
 use crate::error::Wrong;
 use crate::model::{Direction, TraceFile};

@@ -3,7 +3,8 @@
 use super::Report;
 use super::choice::choice;
 use super::links::at_least_one;
-use super::names::{self, Member, NameSet, Nodes, Pair};
+use super::name_set::NameSet;
+use super::names::{self, Member, Nodes, Pair};
 use super::reader::{Field, Reader, join};
 use super::tcp::layer;
 use crate::document::{Item, Place, Value};

@@ -3,7 +3,8 @@
 use super::Report;
 use super::choice::{agrees, choice};
 use super::direction::Draft;
-use super::names::{self, NameSet, Nodes, Pair};
+use super::name_set::NameSet;
+use super::names::{self, Nodes, Pair};
 use super::reader::{Field, Reader, join};
 use crate::document::Place;
 use crate::error::{NameOf, Wrong};

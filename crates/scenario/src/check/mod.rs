@@ -16,6 +16,7 @@ pub(crate) mod choice;
 mod direction;
 mod flows;
 mod links;
+pub(crate) mod name_set;
 pub(crate) mod names;
 mod profile;
 mod proxies;

@@ -2,6 +2,7 @@
 
 use super::Report;
 use super::choice::choice;
+use super::name_set::{NameSet, is_name};
 use super::reader::{Field, Reader, join};
 use crate::document::{Place, Value};
 use crate::error::{NameOf, Wrong};
@@ -13,37 +14,6 @@ use std::collections::BTreeMap;
 
 /// As many nodes as a [`NodeId`] can number.
 const MAX_NODES: usize = 65_535;
-
-/// Names of things of one kind; `*` names stand for several.
-#[derive(Debug, Default)]
-pub struct NameSet(BTreeMap<String, Vec<String>>);
-
-impl NameSet {
-    /// Adds one thing under its own name and under the `*` name it was written with.
-    pub(super) fn add(&mut self, written: &str, name: &str) {
-        self.0.insert(name.to_owned(), vec![name.to_owned()]);
-        if written != name {
-            self.0.entry(written.to_owned()).or_default().push(name.to_owned());
-        }
-    }
-
-    /// The things of this name, or of this `*` name; empty if there is none.
-    pub(super) fn members(&self, name: &str) -> &[String] {
-        self.0.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
-    }
-}
-
-/// Whether `text` can name something: so that paths, file names and `*` stay unambiguous.
-pub fn is_name(text: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    (1..=64).contains(&text.len())
-        && text.chars().all(allowed)
-        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
-}
 
 /// The name of a link or flow as written, `*` included.
 pub(super) fn written_name(report: &mut Report, field: &Field<'_>) -> Option<String> {

@@ -3,7 +3,8 @@
 use super::Report;
 use super::choice::{agrees, choice};
 use super::links::Links;
-use super::names::{Ends, NameSet, Nodes};
+use super::name_set::NameSet;
+use super::names::{Ends, Nodes};
 use super::reader::{Field, Reader, join};
 use crate::document::{Item, Place};
 use crate::error::{NameOf, Wrong};

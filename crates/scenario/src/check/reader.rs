@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
     pub fn name(&self, report: &mut Report, key: &'static str) -> Option<String> {
         let field = self.get(key)?;
         let text = field.text(report, "a name")?;
-        if !super::names::is_name(text) {
+        if !super::name_set::is_name(text) {
             field.report(report, Wrong::BadName { given: text.to_owned() });
             return None;
         }

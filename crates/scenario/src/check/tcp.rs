@@ -6,7 +6,7 @@
 
 use super::Report;
 use super::choice::{Family, agrees, fill, setting};
-use super::names::NameSet;
+use super::name_set::NameSet;
 use super::profile;
 use super::reader::{Field, Reader, join};
 use crate::document::Value;
@@ -49,9 +49,9 @@ pub(super) fn layer(report: &mut Report, field: Option<Field<'_>>, base: &Stack)
             report.add(&entry.key, &inner.path, wrong);
             continue;
         };
-        let slot = tcp.slot_mut(key).expect("one of the five choices");
+        let choice = tcp.choice_mut(key).expect("one of the five choices");
         let family = Family { key, flows: &no_flows, inherits: true };
-        fill(report, &inner, family, slot, |slot, name| choose_as(own, key, name, slot));
+        fill(report, &inner, family, choice, |choice, name| choose_as(own, key, name, choice));
     }
     contradictions(report, &field, base, &tcp);
     tcp

@@ -34,13 +34,6 @@ pub(super) struct Foreign {
     arrived: VecDeque<Delivery>,
 }
 
-/// Whether a delivery was dealt with here.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum HandedOver {
-    Yes,
-    No,
-}
-
 impl Foreign {
     /// Nothing where no host is foreign.
     ///
@@ -122,9 +115,10 @@ impl Simulation {
             && self.foreign.as_ref().is_some_and(|foreign| foreign.done[flow.0 as usize])
     }
 
-    /// Keeps for the driver what is the driver's; answers whether nobody else wants it.
+    /// Keeps for the driver what is the driver's; answers whether it was dealt with here: whether
+    /// nobody else wants it.
     #[cold]
-    pub(super) fn hand_over<S: Sink>(&mut self, delivery: &Delivery, sink: &mut S) -> HandedOver {
+    pub(super) fn hand_over<S: Sink>(&mut self, delivery: &Delivery, sink: &mut S) -> bool {
         let packet = &delivery.packet;
         let arrived_there = self.is_foreign(delivery.node);
         let came_from_there = packet.tag & FOREIGN != 0;
@@ -136,13 +130,13 @@ impl Simulation {
         let index = end_index(packet.flow, packet.from.other());
         let known = self.ends.get(index).is_some_and(|end| end.node == delivery.node);
         if arrived_there || (came_from_there && packet.tcp.is_none()) {
-            return HandedOver::Yes;
+            return true;
         }
         if known {
-            return HandedOver::No;
+            return false;
         }
         self.reset(packet, sink);
-        HandedOver::Yes
+        true
     }
 
     /// Answers a segment for which there is no connection.

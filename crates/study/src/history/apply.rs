@@ -83,8 +83,8 @@ fn set_knobs(tcp: &mut Stack, advice: &Advice) -> BTreeMap<String, String> {
         return set;
     };
     for key in ["ack", "nagle"] {
-        let slot = tcp.slot_mut(key).expect("one of the five choices");
-        let mechanism = slot.mechanism();
+        let choice = tcp.choice_mut(key).expect("one of the five choices");
+        let mechanism = choice.mechanism();
         if mechanism.name != ARI {
             continue;
         }
@@ -98,9 +98,9 @@ fn set_knobs(tcp: &mut Stack, advice: &Advice) -> BTreeMap<String, String> {
                 }
                 _ => continue,
             };
-            if slot.value(knob.name) == knob.default_value() {
+            if choice.value(knob.name) == knob.default_value() {
                 set.insert(format!("{key}.{}", knob.name), value.to_string());
-                assert!(slot.set(knob.name, value), "a knob takes values of its kind");
+                assert!(choice.set(knob.name, value), "a knob takes values of its kind");
             }
         }
     }

@@ -130,8 +130,8 @@ impl Stack {
             }
             (Some(_), None) => Ok(()),
             (Some(_), Some(knob)) => {
-                let slot = self.slot_mut(family).expect("one of the five choices");
-                set_knob(slot, knob, key, value)
+                let choice = self.choice_mut(family).expect("one of the five choices");
+                set_knob(choice, knob, key, value)
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::congestion::Congestion;
 use crate::loss::Loss;
 use crate::nagle::NagleVariant;
 use crate::recovery::LossRecovery;
-use ackord_units::{Choice, Knobs, Slot};
+use ackord_units::{AnyChoice, Choice, Knobs};
 
 /// Everything an endpoint is made of, as choices. Two are equal if they build the same, whatever the
 /// profiles they began as.
@@ -63,25 +63,25 @@ impl Default for Stack {
 /// Takes the mechanism of this name for the choice `key`, as [`Stack::choose`] does in a stack that began as
 /// this profile.
 #[must_use]
-pub fn choose_as(own: &str, key: &str, name: &str, slot: &mut dyn Slot) -> bool {
+pub fn choose_as(own: &str, key: &str, name: &str, place: &mut dyn AnyChoice) -> bool {
     let is_own = |setting: &Setting| setting.key == key && setting.value == name;
     match profile(own).filter(|profile| profile.settings.iter().any(is_own)) {
         Some(own) => {
-            own.choose(slot, key);
+            own.choose(place, key);
             true
         }
-        None => slot.choose(name),
+        None => place.choose(name),
     }
 }
 
 impl Profile {
     /// Takes the mechanism that this profile says of a choice, if it does, with its knobs.
-    fn choose(&self, slot: &mut dyn Slot, family: &str) {
+    fn choose(&self, place: &mut dyn AnyChoice, family: &str) {
         if let Some(setting) = self.settings.iter().find(|setting| setting.key == family) {
-            assert!(slot.choose(setting.value), "a profile names what is registered");
+            assert!(place.choose(setting.value), "a profile names what is registered");
         }
-        let mechanism = slot.mechanism();
-        self.set_knobs(slot, mechanism.knobs, &format!("{family}."));
+        let mechanism = place.mechanism();
+        self.set_knobs(place, mechanism.knobs, &format!("{family}."));
     }
 
     /// Sets the knobs whose keys begin with `prefix`.
@@ -103,8 +103,8 @@ impl Stack {
     pub fn of_profile(profile: &Profile) -> Stack {
         let mut stack = Stack { profile: profile.name, ..Stack::default() };
         for chosen in CHOICES {
-            let slot = stack.slot_mut(chosen.key).expect("one of the five choices");
-            profile.choose(slot, chosen.key);
+            let place = stack.choice_mut(chosen.key).expect("one of the five choices");
+            profile.choose(place, chosen.key);
         }
         profile.set_knobs(&mut stack.endpoint, Config::KNOBS, "");
         stack
@@ -123,7 +123,7 @@ impl Stack {
     }
 
     /// The choice under this key ([`super::CHOICES`]).
-    pub fn slot(&self, key: &str) -> Option<&dyn Slot> {
+    pub fn choice(&self, key: &str) -> Option<&dyn AnyChoice> {
         Some(match key {
             "congestion" => &self.congestion,
             "loss" => &self.loss,
@@ -135,7 +135,7 @@ impl Stack {
     }
 
     /// The same, to be changed.
-    pub fn slot_mut(&mut self, key: &str) -> Option<&mut dyn Slot> {
+    pub fn choice_mut(&mut self, key: &str) -> Option<&mut dyn AnyChoice> {
         Some(match key {
             "congestion" => &mut self.congestion,
             "loss" => &mut self.loss,
@@ -152,7 +152,7 @@ impl Stack {
     #[must_use]
     pub fn choose(&mut self, key: &str, name: &str) -> bool {
         let own = self.profile;
-        self.slot_mut(key).is_some_and(|slot| choose_as(own, key, name, slot))
+        self.choice_mut(key).is_some_and(|place| choose_as(own, key, name, place))
     }
 
     /// The six parts under the names they have in a file; `endpoint` is written as single keys.
@@ -201,12 +201,12 @@ mod tests {
                 let (of, knob) = match setting.of_choice() {
                     None => (&stack.endpoint as &dyn Knobs, setting.key),
                     Some((choice, knob)) => {
-                        let slot = stack.slot(choice).expect("one of the five choices");
+                        let place = stack.choice(choice).expect("one of the five choices");
                         let Some(knob) = knob else {
-                            assert_eq!(slot.mechanism().name, setting.value);
+                            assert_eq!(place.mechanism().name, setting.value);
                             continue;
                         };
-                        (slot as &dyn Knobs, knob)
+                        (place as &dyn Knobs, knob)
                     }
                 };
                 let known = of.mechanism().knob(knob).expect("a knob of what it is set of");

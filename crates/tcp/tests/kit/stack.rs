@@ -19,7 +19,7 @@ pub fn stack(settings: &[(&str, &str)]) -> (Config, Mechanisms) {
     for (key, value) in usual.iter().chain(mechanisms).chain(knobs) {
         // A knob of a mechanism that was chosen otherwise is left out.
         let other = key.split_once('.').is_some_and(|(of, knob)| {
-            stack.slot(of).is_none_or(|slot| slot.mechanism().knob(knob).is_none())
+            stack.choice(of).is_none_or(|choice| choice.mechanism().knob(knob).is_none())
         });
         if !other && *key != "profile" {
             stack.set(key, value).expect(key);

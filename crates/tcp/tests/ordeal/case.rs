@@ -107,9 +107,9 @@ impl Make {
         }
         for (chosen, &number) in CHOICES.iter().zip(&self.choices) {
             let mechanism = &chosen.mechanisms[usize::from(number) % chosen.mechanisms.len()];
-            let slot = stack.slot_mut(chosen.key).expect("one of the five choices");
-            if number != OF_PROFILE && mechanism.name != slot.mechanism().name {
-                assert!(slot.choose(mechanism.name), "{}", mechanism.name);
+            let choice = stack.choice_mut(chosen.key).expect("one of the five choices");
+            if number != OF_PROFILE && mechanism.name != choice.mechanism().name {
+                assert!(choice.choose(mechanism.name), "{}", mechanism.name);
             }
         }
         let mut patience = Patience::Endless;
@@ -148,15 +148,17 @@ fn most_patient(knob: &Knob) -> Option<KnobValue> {
 /// Sets one of all the knobs that the stack has.
 fn set_knob(stack: &mut Stack, which: u8, value: u8) -> Patience {
     let keys = ["endpoint", "congestion", "loss", "recovery", "ack", "nagle"];
-    let parts: Vec<&'static Mechanism> =
-        keys.iter().map(|key| stack.slot(key).map_or(ENDPOINT, |slot| slot.mechanism())).collect();
+    let parts: Vec<&'static Mechanism> = keys
+        .iter()
+        .map(|key| stack.choice(key).map_or(ENDPOINT, |choice| choice.mechanism()))
+        .collect();
     let all: usize = parts.iter().map(|part| part.knobs.len()).sum();
     let mut place = usize::from(which) % all;
     for (key, mechanism) in keys.iter().zip(parts) {
         if let Some(knob) = mechanism.knobs.get(place) {
             if let Some(value) = value_of(knob, value) {
-                let known = match stack.slot_mut(key) {
-                    Some(slot) => slot.set(knob.name, value),
+                let known = match stack.choice_mut(key) {
+                    Some(choice) => choice.set(knob.name, value),
                     None => stack.endpoint.set(knob.name, value),
                 };
                 assert!(known, "{}", knob.name);

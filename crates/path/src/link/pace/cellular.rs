@@ -21,7 +21,7 @@
 //! HARQ (acknowledged mode), reordering timers, handover, sleep cycles (DRX), grants smaller than a
 //! slot. Who could notice: anyone studying energy, idle phones, or losses that RLC would recover.
 
-use super::{Asks, Sent};
+use super::sent::{Asks, Sent};
 use ackord_events::DropReason;
 use ackord_units::{RandomStream, Rate, Ratio, Span, Time};
 use std::collections::VecDeque;

@@ -6,6 +6,7 @@
 //! | `opportunities.rs` | [`Opportunities`]: instants at which so many bytes may go, from a trace |
 //! | `../bucket.rs` | [`Shaper`]: a line rate behind a token bucket |
 //! | `cellular.rs` | [`Cellular`]: slots, grants and retransmissions of a cellular hop |
+//! | `sent.rs` | what each is asked, and what it answers |
 //!
 //! Each is asked two things, always at instants that do not go back: until when a packet that could
 //! go has to wait, and, once it goes, when it is out and when the next may follow. What a packet is
@@ -13,13 +14,14 @@
 
 pub(super) mod cellular;
 pub(super) mod opportunities;
+pub(super) mod sent;
 pub(super) mod steps;
 
 use super::bucket::Shaper;
-use ackord_events::DropReason;
-use ackord_units::{Span, Time};
+use ackord_units::Time;
 use cellular::Cellular;
 use opportunities::Opportunities;
+use sent::{Asks, Sent};
 use steps::RateSteps;
 
 /// When a transmitter sends, where that is not one rate.
@@ -33,40 +35,6 @@ pub enum Pace {
     Cellular(Box<Cellular>),
     /// A rate behind a token bucket.
     Shaped(Box<Shaper>),
-}
-
-/// Whether a packet has been waiting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asks {
-    /// It has just come and found the transmitter free.
-    Fresh,
-    /// It comes out of the queue.
-    FromQueue,
-}
-
-/// What became of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sent {
-    /// When it is out.
-    pub(super) out_at: Time,
-    /// When it is on its way: later, where what went before holds it back.
-    pub(super) released_at: Time,
-    /// When the next one may be sent.
-    pub(super) free_at: Time,
-    /// How much of the transmitter's time it took, all of it before `busy_until`.
-    pub(super) takes: Span,
-    pub(super) busy_until: Time,
-    /// Why it is lost, if it is.
-    pub(super) fate: Option<DropReason>,
-}
-
-impl Sent {
-    /// At one rate, from the first bit to the last.
-    pub(super) fn evenly(from: Time, takes: Span) -> Sent {
-        let out_at = from + takes;
-        let (released_at, free_at, busy_until) = (out_at, out_at, out_at);
-        Sent { out_at, released_at, free_at, takes, busy_until, fate: None }
-    }
 }
 
 impl Pace {

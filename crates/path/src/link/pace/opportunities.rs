@@ -14,7 +14,7 @@
 //! Not modelled: mahimahi's clock of whole milliseconds, which delays each packet to the next one
 //! on arrival. Who could notice: nobody above a millisecond.
 
-use super::{Asks, Sent};
+use super::sent::{Asks, Sent};
 use crate::Trace;
 use ackord_units::{Span, Time};
 use std::sync::Arc;

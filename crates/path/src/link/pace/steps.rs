@@ -3,7 +3,7 @@
 //! A transmission under way when the rate changes goes on at the new one: so many bits at the old,
 //! the rest at the new. Reckoned in bits times nanoseconds, without rounding until the end.
 
-use super::Sent;
+use super::sent::Sent;
 use ackord_units::{Rate, Span, Time};
 
 /// A rate that changes.

@@ -1,6 +1,6 @@
 //! How long an 802.11 frame exchange takes on the air: OFDM framing (IEEE 802.11-2020 §17.3, §19.3).
 
-use super::WifiConfig;
+use super::config::WifiConfig;
 use ackord_units::{Bytes, Rate, Span};
 
 /// SERVICE and tail bits around a PSDU (§17.3.2.2).

@@ -1,6 +1,6 @@
 //! One that contends for the medium: its window, its backoff counter, and since when it has a frame.
 
-use super::WifiConfig;
+use super::config::WifiConfig;
 use ackord_units::{RandomStream, Span, Time};
 
 /// The distributed coordination function of one station (IEEE 802.11-2020 §10.3.4).

@@ -1,12 +1,15 @@
 //! The frames of one sender that have left its queue: sent, retransmitted, handed on in order.
 
 use super::airtime::{Airtime, Framing};
-use super::{MAX_PPDU, WifiConfig};
+use super::config::WifiConfig;
 use crate::link::{ErrorRate, Link};
 use crate::packets::{Packets, Slot};
 use ackord_events::{DropReason, Sink};
 use ackord_units::{Rate, Span, Time};
 use std::collections::VecDeque;
+
+/// Longest transmission (aPPDUMaxTime, IEEE 802.11-2020 Table 19-25).
+const MAX_PPDU: Span = Span::from_micros(5_484);
 
 /// Frames that may be unsettled at once: the bitmap of a compressed BlockAck (IEEE 802.11-2020
 /// §9.3.1.8.2).
@@ -79,7 +82,7 @@ impl Frames {
     ) -> Load {
         loop {
             let (load, room) = self.count(limits);
-            if room == Room::No || self.0.len() >= limits.window() {
+            if !room || self.0.len() >= limits.window() {
                 return load;
             }
             let Some(slot) = link.take_for_medium(now, packets, sink) else { return load };
@@ -88,17 +91,16 @@ impl Frames {
     }
 
     /// The pending frames that fit into one transmission, and whether more would.
-    fn count(&self, limits: &Limits<'_>) -> (Load, Room) {
+    fn count(&self, limits: &Limits<'_>) -> (Load, bool) {
         let (mut frames, mut bytes) = (0, 0);
         for frame in self.0.iter().filter(|frame| frame.state == FrameState::Pending) {
             let with = bytes + limits.airtime.psdu_bytes(frame.slot.ip_len);
             if frames > 0 && !limits.allow(frames + 1, with) {
-                return (limits.load(frames, bytes), Room::No);
+                return (limits.load(frames, bytes), false);
             }
             (frames, bytes) = (frames + 1, with);
         }
-        let room =
-            if frames == 0 || limits.allow(frames + 1, bytes) { Room::Yes } else { Room::No };
+        let room = frames == 0 || limits.allow(frames + 1, bytes);
         (limits.load(frames, bytes), room)
     }
 
@@ -141,12 +143,6 @@ impl Frames {
             link.launch(at, frame.slot, fate, packets, sink);
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Room {
-    Yes,
-    No,
 }
 
 /// What fits into one transmission.

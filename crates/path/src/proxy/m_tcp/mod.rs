@@ -37,7 +37,7 @@ mod tests;
 use super::flows::Flows;
 use super::recovery::LocalRecoveryConfig;
 use super::recovery::{Inference, LocalKnobs};
-use super::{Heading, InPath, MiddleBox, Outbox, Proxy, ProxyKnobs, ProxyStats, Verdict};
+use super::{Heading, InPath, Middlebox, Outbox, Proxy, ProxyKnobs, ProxyStats, Verdict};
 use ackord_units::{Bytes, Knobs, Span, Time};
 use ackord_wire::{Flags, FlowId, Packet, Segment};
 use flow::Flow;
@@ -158,7 +158,7 @@ impl MTcp {
     }
 }
 
-impl MiddleBox for MTcp {
+impl Middlebox for MTcp {
     fn deadline(&self) -> Option<Time> {
         self.flows.deadline()
     }

@@ -2,14 +2,14 @@
 //! time has come.
 
 use super::super::{Cached, Mark, MobileAck, Observed, Outbox, ProxyStats, SegmentCache, Verdict};
+use super::config::{Freeze, PracticalConfig};
 use super::copies::{again, question};
 use super::detect::{DELAYED_ACK, WirelessTrip};
 use super::flows::{Limits, Tracked};
 use super::hold::{Aftermath, Hold, Probe, Reach};
-use super::practical::{Freeze, PracticalConfig, Standing};
 use super::rate::DeliveryRate;
-use super::recovery::{Answered, Circumstances, FlowRecovery, Sack, Undoes};
-use super::reserve::{Closed, Reserve};
+use super::recovery::{Answered, Circumstances, FlowRecovery, Sack};
+use super::reserve::Reserve;
 use super::stance::{Spells, Stance};
 use ackord_events::{ProxyAct, ProxySending};
 use ackord_units::{Bytes, Seq, Span, Time};
@@ -177,29 +177,29 @@ impl Connection {
             self.sack = Sack::Agreed;
         }
         let said = self.seen.on_from_mobile(desk.now, packet);
-        let news = self.take_in(desk.now, segment, said);
+        let delivers = self.take_in(desk.now, segment, said);
         let link_is_back = self.hold.is_some() && said != MobileAck::None;
         if link_is_back {
             self.end_hold(desk);
         }
-        self.look_back(desk, said, news);
+        self.look_back(desk, said, delivers);
         self.look_for_losses(desk.now, said);
         self.send_wanted(desk);
         let verdict = self.decide(desk, packet, said);
         Heard { verdict, link_is_back }
     }
 
-    /// What an acknowledgment says of the data.
-    fn take_in(&mut self, now: Time, segment: &Segment, said: MobileAck) -> News {
-        let mut news = News::Nothing;
+    /// What an acknowledgment says of the data; whether it tells of some that has arrived.
+    fn take_in(&mut self, now: Time, segment: &Segment, said: MobileAck) -> bool {
+        let mut delivers = false;
         let (held, trip, recovery) = (self.hold.is_some(), &self.trip, &mut self.recovery);
         let echo = segment.options.timestamps.map(|stamps| stamps.echo);
         let mut delivered = |cached: &Cached| {
-            news = News::Delivered;
+            delivers = true;
             recovery.on_delivered(now, cached, trip, which_sending(cached, echo, held));
         };
         FlowRecovery::mark_sacked(&mut self.cache, segment, &mut delivered);
-        let (MobileAck::New(octets), Some(una)) = (said, self.seen.una()) else { return news };
+        let (MobileAck::New(bytes_acked), Some(una)) = (said, self.seen.una()) else { return delivers };
         let covered = self.cache.iter().take_while(|it| it.segment().end_seq().at_or_before(una));
         covered.filter(|cached| !cached.sacked).for_each(delivered);
         let sample = self.cache.sample(now, una).filter(|_| !held);
@@ -209,12 +209,12 @@ impl Connection {
         }
         self.cache.acknowledge(una);
         self.faded_up_to = self.faded_up_to.filter(|up_to| una.before(*up_to));
-        self.rate.on_acknowledged(now, octets, self.trip.smoothed().unwrap_or(Span::ZERO));
+        self.rate.on_acknowledged(now, bytes_acked, self.trip.smoothed().unwrap_or(Span::ZERO));
         self.per_ack = match self.per_ack {
-            0 => octets,
-            known => known - known / 8 + octets / 8,
+            0 => bytes_acked,
+            known => known - known / 8 + bytes_acked / 8,
         };
-        news
+        delivers
     }
 
     /// The mobile was heard.
@@ -228,7 +228,7 @@ impl Connection {
 
     /// After a hold: whether what was outstanding has survived it or is lost, as soon as that can
     /// be told.
-    fn look_back(&mut self, desk: &mut Desk<'_>, said: MobileAck, news: News) {
+    fn look_back(&mut self, desk: &mut Desk<'_>, said: MobileAck, delivers: bool) {
         let Some(aftermath) = &mut self.aftermath else { return };
         if self.seen.una().is_some_and(|una| una.at_or_after(aftermath.up_to)) {
             if aftermath.repeats == 0 {
@@ -238,7 +238,7 @@ impl Connection {
             self.aftermath = None;
             return;
         }
-        let answers = news == News::Nothing && !matches!(said, MobileAck::None | MobileAck::Old);
+        let answers = !delivers && !matches!(said, MobileAck::None | MobileAck::Old);
         let answerable = |ago| self.trip.can_be_answered_after(ago);
         if answers && let Some(asked_at) = aftermath.answered(desk.now, answerable) {
             let most = match aftermath.reach {
@@ -286,7 +286,7 @@ impl Connection {
             now,
             sack: self.sack,
             congested,
-            undoes: if self.counts_duplicates() { Undoes::No } else { Undoes::Yes },
+            undoes: !self.counts_duplicates(),
             largest: self.largest,
             sent_up_to: self.seen.sent_up_to(),
             full: self.trip.queue_is_full(),
@@ -322,7 +322,7 @@ impl Connection {
     /// What becomes of a packet from the mobile.
     fn decide(&mut self, desk: &mut Desk<'_>, packet: &Packet, said: MobileAck) -> Verdict {
         let hides = matches!(said, MobileAck::Duplicate(_)) && self.hides_duplicates();
-        let Standing::InPath(reserve) = self.config.standing else {
+        let Some(reserve) = self.config.in_path else {
             if hides {
                 self.break_run(desk);
             }
@@ -371,10 +371,10 @@ impl Connection {
         };
         // A box that began in the middle of a connection may lack what the mobile waits for: then
         // only the sender can recover it, and has to hear of it.
-        let repaired = oldest.mark != Mark::Left && oldest.segment().seq.at_or_before(una);
+        let recovered = oldest.mark != Mark::Left && oldest.segment().seq.at_or_before(una);
         let signals = self.recovery.signals(una);
         let aside = self.spells.stance() == Stance::Aside;
-        self.counts_duplicates() && repaired && !signals && !aside
+        self.counts_duplicates() && recovered && !signals && !aside
     }
 
     /// Whether the sender goes by duplicate acknowledgments alone.
@@ -426,11 +426,11 @@ impl Connection {
             self.look_for_losses(desk.now, MobileAck::Same);
             self.send_wanted(desk);
         }
-        if let Standing::InPath(reserve) = self.config.standing
+        if let Some(reserve) = self.config.in_path
             && self.reserve.due_at(reserve.release_every).is_some_and(|at| at <= desk.now)
         {
-            let closed = if self.hold.is_some() { Closed::Yes } else { Closed::No };
-            desk.stats.rewritten += u64::from(closed == Closed::Yes);
+            let closed = self.hold.is_some();
+            desk.stats.rewritten += u64::from(closed);
             self.reserve.release_one(desk.now, closed, desk.out);
         }
     }
@@ -505,13 +505,6 @@ impl Connection {
     }
 }
 
-/// Whether a packet from the mobile tells of data that has arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum News {
-    Nothing,
-    Delivered,
-}
-
 /// Which sending of a segment an acknowledgment answers. The sender's own repetition is known by its
 /// timestamp. In a hold the queue may have kept an original for long, so that the time does not tell
 /// it from a repetition.
@@ -538,10 +531,8 @@ fn repeat(cached: &mut Cached, seen: &Observed, desk: &mut Desk<'_>) {
 
 impl Tracked for Connection {
     fn due_at(&self) -> Time {
-        let reserve = match self.config.standing {
-            Standing::Beside => None,
-            Standing::InPath(config) => self.reserve.due_at(config.release_every),
-        };
+        let in_path = self.config.in_path;
+        let reserve = in_path.and_then(|config| self.reserve.due_at(config.release_every));
         let own = match &self.hold {
             Some(hold) => Some(hold.probe_at),
             None => [self.overdue_at(), self.next_wanted_at(), self.recovery.look_again_at()]

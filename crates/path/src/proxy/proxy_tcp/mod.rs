@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `paper.rs` | [`PaperProxy`]: what the paper says and no more |
 //! | `practical.rs` | [`PracticalProxy`]: for use, beside the path or in it |
+//! | `config.rs` | how that one is set up |
 //! | `connection.rs` | one connection in practical mode |
 //! | `detect.rs` | the wireless round trip, and the silence that counts as fading |
 //! | `hold.rs` | while the mobile host is silent: probes, and what an answer says |
@@ -19,6 +20,7 @@
 //!
 //! Not modelled: data that the mobile host sends; it passes.
 
+mod config;
 mod connection;
 mod copies;
 mod detect;
@@ -31,14 +33,15 @@ mod recovery;
 mod reserve;
 mod stance;
 
+pub use config::{Freeze, PracticalConfig};
 pub use flows::Limits;
 pub use paper::{PaperConfig, PaperProxy, ProxyAckUse};
-pub use practical::{Freeze, PracticalConfig, PracticalProxy, Standing};
+pub use practical::PracticalProxy;
 pub use reserve::ReserveConfig;
 
-use super::{Proxy, ProxyKnobs};
+use super::{Proxy, ProxyKnobs, Standing};
 use ackord_tcp::{MODE, Mode};
-use ackord_units::{Bytes, Contradiction, Keyword, Knobs, Span};
+use ackord_units::{Bytes, Contradiction, Knobs, Span};
 
 /// Where the paper describes it.
 const PAPER: &str = "Kang and Jang, §3.2";
@@ -54,7 +57,7 @@ pub struct ProxyTcpKnobs {
     /// practical mode) it hides duplicate acknowledgments from senders without timestamps and can hold
     /// acknowledgments in reserve
     #[knob(default = "beside", source = PAPER)]
-    place: Stand,
+    place: Standing,
     /// How long the mobile host may be silent while data is outstanding before the link counts as
     /// faded; learnt from the wireless round trip where nothing is given
     #[knob(
@@ -120,17 +123,10 @@ pub struct ProxyTcpKnobs {
     cache: Bytes,
 }
 
-/// Where a box stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-enum Stand {
-    Beside,
-    InPath,
-}
-
 /// The paper's form has no place in the path.
 fn stands_beside(knobs: &ProxyTcpKnobs) -> Result<(), Contradiction> {
     match (knobs.mode, knobs.place) {
-        (Mode::Paper, Stand::InPath) => Err(Contradiction::new(
+        (Mode::Paper, Standing::InPath) => Err(Contradiction::new(
             "`place` is `in-path`, where the paper's form does not stand",
             "`beside`, or `mode` practical",
         )),
@@ -149,14 +145,14 @@ impl ProxyKnobs for ProxyTcpKnobs {
             return Proxy::OnPath(Box::new(PaperProxy::new(config)));
         }
         let freeze = self.freeze;
-        let practical = |standing| {
+        let practical = |in_path| {
             let config =
-                PracticalConfig { local_timeout, probe_interval, freeze, standing, limits };
+                PracticalConfig { local_timeout, probe_interval, freeze, in_path, limits };
             Box::new(PracticalProxy::new(config))
         };
         match self.place {
-            Stand::Beside => Proxy::OnPath(practical(Standing::Beside)),
-            Stand::InPath => Proxy::InPath(practical(Standing::InPath(ReserveConfig {
+            Standing::Beside => Proxy::OnPath(practical(None)),
+            Standing::InPath => Proxy::InPath(practical(Some(ReserveConfig {
                 most: self.reserve,
                 release_every: self.release_interval,
             }))),

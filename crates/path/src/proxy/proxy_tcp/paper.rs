@@ -20,7 +20,7 @@
 //! | data lost beside the oldest | it waits for duplicates, that is, for new data from the sender |
 
 use super::super::SegmentCache;
-use super::super::{Heading, MiddleBox, MobileAck, Observed, OnPath, Outbox, ProxyStats};
+use super::super::{Heading, Middlebox, MobileAck, Observed, OnPath, Outbox, ProxyStats};
 use super::copies::again;
 use super::detect::WirelessTrip;
 use super::flows::{Flows, Limits, Tracked};
@@ -241,7 +241,7 @@ impl Tracked for PaperFlow {
     }
 }
 
-impl MiddleBox for PaperProxy {
+impl Middlebox for PaperProxy {
     fn deadline(&self) -> Option<Time> {
         self.flows.deadline()
     }

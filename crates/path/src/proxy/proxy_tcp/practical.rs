@@ -14,48 +14,13 @@
 //! - **In the path** it may do more: hide duplicates from senders without timestamps, and hold
 //!   acknowledgments in reserve (`reserve.rs`).
 
-use super::super::{Heading, InPath, MiddleBox, OnPath, Outbox, ProxyStats, Verdict};
+use super::super::{Heading, InPath, Middlebox, OnPath, Outbox, ProxyStats, Verdict};
+use super::config::PracticalConfig;
 use super::connection::{Connection, Desk, Heard};
 use super::flows::{Flows, Limits};
-use super::reserve::ReserveConfig;
-use ackord_units::{Keyword, Span, Time};
+use ackord_units::{Span, Time};
 use ackord_wire::{Flags, FlowId, NodeId, Packet};
 use std::collections::BTreeMap;
-
-/// How the practical form is set up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PracticalConfig {
-    /// How long the mobile may be silent; learnt where nothing is given.
-    pub local_timeout: Option<Span>,
-    /// From one probe of a faded link to the next.
-    pub probe_interval: Span,
-    /// When the sender's window is closed.
-    pub freeze: Freeze,
-    /// Where it stands.
-    pub standing: Standing,
-    /// What it may remember.
-    pub limits: Limits,
-}
-
-/// Whether a hold closes the sender's window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum Freeze {
-    /// Where the connection does not speak SACK.
-    WithoutSack,
-    /// As in the paper.
-    Always,
-    /// No.
-    Never,
-}
-
-/// Where a box stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Beside the path.
-    Beside,
-    /// In the path.
-    InPath(ReserveConfig),
-}
 
 /// Proxy TCP for use. [`OnPath::observe`] is for one that stands beside the path,
 /// [`InPath::handle`] for one in it.
@@ -173,7 +138,7 @@ impl PracticalProxy {
     }
 }
 
-impl MiddleBox for PracticalProxy {
+impl Middlebox for PracticalProxy {
     fn deadline(&self) -> Option<Time> {
         self.flows.deadline()
     }

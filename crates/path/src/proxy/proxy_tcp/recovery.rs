@@ -40,7 +40,7 @@
 
 use super::super::{Cached, Mark, Repeater, SegmentCache};
 use super::detect::WirelessTrip;
-use super::stance::{Spells, Stance, Weighed};
+use super::stance::{Spells, Stance};
 use ackord_units::{Seq, Span, Time};
 use ackord_wire::Segment;
 use std::collections::VecDeque;
@@ -129,8 +129,8 @@ pub(super) struct FlowRecovery {
     /// A queue has overflowed, or nothing had been lost before: the sender is to see it until this
     /// is acknowledged.
     signal_up_to: Option<Seq>,
-    /// Nothing was lost before.
-    unscathed: Unscathed,
+    /// Whether anything was lost before.
+    has_lost: bool,
 }
 
 /// The facts that tell what to do about a loss.
@@ -140,8 +140,9 @@ pub(super) struct Circumstances {
     pub(super) sack: Sack,
     /// The wireless queue holds more than twice the path's round trip.
     pub(super) congested: bool,
-    /// Whether the sender can tell that its answer to a recovered loss was not needed.
-    pub(super) undoes: Undoes,
+    /// Whether the sender can tell, by SACK or timestamps, that its answer to a recovered loss was not
+    /// needed, and takes it back.
+    pub(super) undoes: bool,
     /// The largest segment so far.
     pub(super) largest: u32,
     /// The end of what was sent.
@@ -150,15 +151,6 @@ pub(super) struct Circumstances {
     pub(super) full: bool,
     /// The end of what had been sent when the latest fade was over, until all of it is acknowledged.
     pub(super) faded_up_to: Option<Seq>,
-}
-
-/// Whether a sender takes back its answer to a loss that proves to be none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Undoes {
-    /// By SACK or timestamps.
-    Yes,
-    /// It goes by duplicate acknowledgments alone.
-    No,
 }
 
 impl FlowRecovery {
@@ -266,14 +258,14 @@ impl FlowRecovery {
         if cached.resent > 0 || self.lost_at.back().is_some_and(|last| seq.at_or_before(*last)) {
             return Crowd::No;
         }
-        if std::mem::replace(&mut self.unscathed, Unscathed::No) == Unscathed::Yes {
+        if !std::mem::replace(&mut self.has_lost, true) {
             self.signal_up_to = facts.sent_up_to;
         }
         let within = CROWD_SEGMENTS.saturating_mul(facts.largest);
         let dense = are_close(&mut self.lost_at, seq, CROWD, within);
         let packed = seq.since(self.lost_at[0]) < PACKED_SEGMENTS.saturating_mul(facts.largest);
         let flight = facts.sent_up_to.map_or(0, |end| end.since(seq));
-        let counts = facts.full && facts.undoes == Undoes::No;
+        let counts = facts.full && !facts.undoes;
         let overflows = counts && are_close(&mut self.lost_full, seq, FULL, flight);
         if !dense && !overflows {
             return Crowd::No;
@@ -322,14 +314,6 @@ impl FlowRecovery {
     }
 }
 
-/// Whether a connection has had no loss yet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Unscathed {
-    #[default]
-    Yes,
-    No,
-}
-
 /// Whether losses come too close together to be independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Crowd {
@@ -354,17 +338,16 @@ fn are_close(losses: &mut VecDeque<Seq>, newest: Seq, many: usize, within: u32) 
 fn lose(cached: &mut Cached, facts: &Circumstances, crowd: Crowd, spells: &mut Spells) {
     let speaks_sack = facts.sack == Sack::Agreed;
     if cached.resent == 0 && cached.passed == 1 {
-        let weighed = if speaks_sack { Weighed::No } else { Weighed::Yes };
-        spells.on_loss(facts.now, cached.segment().seq, facts.sent_up_to, weighed);
+        spells.on_loss(facts.now, cached.segment().seq, facts.sent_up_to, !speaks_sack);
     }
     let hole_by_hole = spells.losses() >= HOLE_BY_HOLE;
     match crowd {
-        Crowd::Packed if speaks_sack || facts.undoes == Undoes::No => spells.leave(),
+        Crowd::Packed if speaks_sack || !facts.undoes => spells.leave(),
         Crowd::AtFullQueue if hole_by_hole => spells.leave(),
         _ => {}
     }
     let aside = spells.stance() == Stance::Aside;
-    let overflowed = crowd != Crowd::No && facts.undoes == Undoes::Yes;
+    let overflowed = crowd != Crowd::No && facts.undoes;
     let left = aside || facts.congested || overflowed || cached.resent >= MOST_RESENT;
     cached.mark = if left { Mark::Left } else { Mark::Wanted };
 }

@@ -61,10 +61,10 @@ impl Reserve {
         (!self.held.is_empty()).then(|| self.passed_at + every)
     }
 
-    /// Lets one go; with a window of zero if the sender is not to send.
-    pub(super) fn release_one(&mut self, now: Time, closed: Closed, out: &mut Outbox) {
+    /// Lets one go; with a window of zero if that is to be `closed`: if the sender is not to send.
+    pub(super) fn release_one(&mut self, now: Time, closed: bool, out: &mut Outbox) {
         let Some(mut packet) = self.held.pop_front() else { return };
-        if closed == Closed::Yes
+        if closed
             && let Some(segment) = &mut packet.tcp
         {
             segment.window = 0;
@@ -72,11 +72,4 @@ impl Reserve {
         self.passed_at = now;
         out.release(packet);
     }
-}
-
-/// Whether a released acknowledgment closes the sender's window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Closed {
-    Yes,
-    No,
 }

@@ -52,13 +52,6 @@ pub(super) enum Stance {
     Aside,
 }
 
-/// Whether spells of a connection are held against the waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Weighed {
-    Yes,
-    No,
-}
-
 /// The spells of losses of one connection, and the waits that they are held against.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spells {
@@ -125,12 +118,13 @@ impl Spells {
     }
 
     /// The segment at `seq` is lost, that was sent once; data up to `sent_up_to` is under way.
+    /// The spell is held against the waits if it is to be `weighed`.
     pub(super) fn on_loss(
         &mut self,
         now: Time,
         seq: Seq,
         sent_up_to: Option<Seq>,
-        weighed: Weighed,
+        weighed: bool,
     ) {
         self.losses += 1;
         if self.up_to.is_some_and(|up_to| seq.before(up_to)) {
@@ -138,10 +132,10 @@ impl Spells {
         }
         (self.up_to, self.losses) = (sent_up_to, 1);
         self.stance = match (weighed, self.newest_wait) {
-            (Weighed::No, _) => Stance::Helps,
-            (Weighed::Yes, Some(wait)) => self.weigh(now, wait),
+            (false, _) => Stance::Helps,
+            (true, Some(wait)) => self.weigh(now, wait),
             // What came before this loss was recovered itself: it belongs to the last spell.
-            (Weighed::Yes, None) => self.stance,
+            (true, None) => self.stance,
         };
     }
 
@@ -199,7 +193,7 @@ mod tests {
                 let now = Time::from_nanos(at * 1_000_000);
                 spells.on_advance(now, Some(Span::from_millis(millis)));
                 if lost(round, millis) {
-                    spells.on_loss(now, Seq(seq), Some(Seq(seq + 10_000)), Weighed::Yes);
+                    spells.on_loss(now, Seq(seq), Some(Seq(seq + 10_000)), true);
                     found.push(spells.stance());
                     // The next spell is another one.
                     seq += 20_000;
@@ -236,7 +230,7 @@ mod tests {
             let now = Time::from_nanos(u64::from(spell) * 1_000_000);
             spells.on_advance(now, Some(Span::from_millis(40)));
             let seq = Seq(spell * 10_000);
-            spells.on_loss(now, seq, Some(seq + 5_000), Weighed::Yes);
+            spells.on_loss(now, seq, Some(seq + 5_000), true);
             assert_eq!(spells.stance(), Stance::Helps);
         }
     }
@@ -245,11 +239,11 @@ mod tests {
     fn what_is_left_is_left_until_all_of_the_flight_is_acknowledged() {
         let mut spells = Spells::default();
         let now = Time::ZERO;
-        spells.on_loss(now, Seq(1_000), Some(Seq(9_000)), Weighed::No);
+        spells.on_loss(now, Seq(1_000), Some(Seq(9_000)), false);
         spells.leave();
-        spells.on_loss(now, Seq(5_000), Some(Seq(12_000)), Weighed::No);
+        spells.on_loss(now, Seq(5_000), Some(Seq(12_000)), false);
         assert_eq!((spells.stance(), spells.losses()), (Stance::Aside, 2));
-        spells.on_loss(now, Seq(9_000), Some(Seq(15_000)), Weighed::No);
+        spells.on_loss(now, Seq(9_000), Some(Seq(15_000)), false);
         assert_eq!((spells.stance(), spells.losses()), (Stance::Helps, 1));
     }
 

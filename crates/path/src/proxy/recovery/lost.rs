@@ -1,6 +1,6 @@
 //! What is lost on the wireless hop, and sending it again.
 
-use super::{Answer, Asks, Backlog, Inference, LocalRecovery, MOST_AT_ONCE, again};
+use super::{Answer, Asks, Inference, LocalRecovery, MOST_AT_ONCE, again};
 use crate::proxy::{Cached, Lane, Outbox};
 use ackord_events::ProxySending;
 use ackord_units::{Seq, Time};
@@ -68,7 +68,7 @@ impl LocalRecovery {
         // after it has: all of it was lost, as when the link was out.
         let first_lost = self.cache.first().is_some_and(|first| self.is_overtaken(first));
         if first_lost && self.reported_up_to.is_none() {
-            self.backlog = Backlog::Some;
+            self.has_backlog = true;
         }
     }
 
@@ -169,27 +169,27 @@ impl LocalRecovery {
     pub(super) fn recover(&mut self, now: Time, segment: &Segment, out: &mut Outbox) {
         let Some(first) = self.cache.first() else { return };
         let first_lost = self.is_overtaken(first);
-        let nothing_new = segment.options.sack.is_empty() && self.backlog == Backlog::None;
+        let nothing_new = segment.options.sack.is_empty() && !self.has_backlog;
         if self.config.inference == Inference::Duplicates || (nothing_new && !first_lost) {
             return;
         }
         let any_sacked = self.cache.iter().any(|cached| cached.sacked);
         // Without SACK it is known of the first only, unless nothing behind it had arrived.
-        let reach = if any_sacked || self.backlog == Backlog::Some { usize::MAX } else { 1 };
+        let reach = if any_sacked || self.has_backlog { usize::MAX } else { 1 };
         let (delivered, tries, lane) = (self.delivered, self.config.tries, self.config.lane);
-        let (mut sent, mut left) = (0, Backlog::None);
+        let (mut sent, mut left) = (0, false);
         for cached in self.cache.iter_mut().take(reach) {
             if cached.sacked || cached.resent >= tries || !delivered.overtook(cached) {
                 continue;
             }
             if sent == MOST_AT_ONCE {
-                left = Backlog::Some;
+                left = true;
                 break;
             }
             resend(now, lane, cached, out);
             sent += 1;
         }
-        self.backlog = left;
+        self.has_backlog = left;
     }
 
     /// Whether something sent after it has arrived.

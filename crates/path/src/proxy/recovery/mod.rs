@@ -119,8 +119,8 @@ pub struct LocalRecovery {
     /// The mobile host has reported something above the first missing segment; nothing is known of
     /// what lies behind this.
     reported_up_to: Option<Seq>,
-    /// Segments are lost that were too many to send at once.
-    backlog: Backlog,
+    /// Whether segments are lost that were too many to send at once.
+    has_backlog: bool,
     /// The sender has itself retransmitted what lies below.
     by_sender_up_to: Option<Seq>,
     /// What the mobile last acknowledged anew, the sender had retransmitted.
@@ -129,12 +129,6 @@ pub struct LocalRecovery {
     progress_at: Time,
     /// The end of the stream, once the sender has sent its FIN.
     fin_end: Option<Seq>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Backlog {
-    None,
-    Some,
 }
 
 /// Local retransmissions at one instant, so that an outage does not end in a burst that the link's
@@ -171,7 +165,7 @@ impl LocalRecovery {
             since: Time::ZERO,
             delivered: Delivered::default(),
             reported_up_to: None,
-            backlog: Backlog::None,
+            has_backlog: false,
             by_sender_up_to: None,
             answers_sender: false,
             progress_at: Time::ZERO,

@@ -24,7 +24,7 @@ mod tests;
 
 use super::flows::Flows;
 use super::recovery::{Answer, Inference, LocalKnobs, LocalRecovery, LocalRecoveryConfig, Stored};
-use super::{Heading, InPath, MiddleBox, Outbox, Proxy, ProxyKnobs, ProxyStats, Verdict};
+use super::{Heading, InPath, Middlebox, Outbox, Proxy, ProxyKnobs, ProxyStats, Standing, Verdict};
 use ackord_events::ProxySending;
 use ackord_tcp::{MODE, Mode};
 use ackord_units::{Bytes, Keyword, Knobs, Span, Time};
@@ -53,7 +53,7 @@ pub struct SnoopKnobs {
     /// loss they report, and leaves to the sender what the link's queue refuses; `beside`, as a
     /// gateway stands, it can do neither
     #[knob(default = "in-path", source = "this project")]
-    stands: Stands,
+    stands: Standing,
     #[knob(flatten)]
     local: LocalKnobs,
 }
@@ -86,7 +86,7 @@ pub struct SnoopConfig {
     /// What becomes of duplicate acknowledgments it has dealt with.
     pub suppress: Suppress,
     /// Where it stands.
-    pub stands: Stands,
+    pub stands: Standing,
 }
 
 /// What becomes of acknowledgments that tell the sender of a loss the box has recovered.
@@ -100,17 +100,6 @@ pub enum Suppress {
     /// retransmission was needless (RFC 3522), and end here where they do not.
     #[keyword = "auto"]
     WithoutTimestamps,
-}
-
-/// Where a Snoop stands, and so what it can do and is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum Stands {
-    /// In the path, before the link's queue: it takes the SACK blocks out of acknowledgments of new data while it
-    /// recovers the first loss that they report, and leaves to the sender what the queue refuses.
-    InPath,
-    /// Beside the path: it can have packets removed, but none changed, and takes what a queue refuses for lost in the
-    /// air.
-    Beside,
 }
 
 /// A Snoop.
@@ -225,7 +214,7 @@ impl Snoop {
         let pure = segment.seq_len() == 0 && !segment.flags.intersects(Flags::RST | Flags::URG);
         let blocks = !segment.options.sack.is_empty();
         let is_paper = self.config.recovery.inference == Inference::Duplicates;
-        let rewrites = self.config.stands == Stands::InPath;
+        let rewrites = self.config.stands == Standing::InPath;
         match answer {
             Answer::Old | Answer::Recovered if pure => Verdict::Absorb,
             // From the blocks a sender would take for lost what is being recovered here.
@@ -245,7 +234,7 @@ fn without_blocks(packet: &Packet) -> Packet {
     Packet { ip_len: packet.ip_len.saturating_sub(shorter), tcp: Some(segment), ..*packet }
 }
 
-impl MiddleBox for Snoop {
+impl Middlebox for Snoop {
     fn deadline(&self) -> Option<Time> {
         self.flows.deadline()
     }
@@ -269,7 +258,7 @@ impl MiddleBox for Snoop {
     }
 
     fn handle_refused(&mut self, now: Time, packet: &Packet) {
-        if self.config.stands == Stands::Beside {
+        if self.config.stands == Standing::Beside {
             return;
         }
         if let Some(flow) = self.flows.get_mut(now, packet.flow) {

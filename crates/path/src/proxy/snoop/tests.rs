@@ -23,7 +23,7 @@ fn config() -> SnoopConfig {
         flows: 4,
         idle_for: Span::from_secs(60),
         suppress: Suppress::On,
-        stands: Stands::InPath,
+        stands: Standing::InPath,
     }
 }
 
@@ -103,7 +103,7 @@ fn blocks_show_every_hole_at_once_and_do_not_reach_the_sender() {
 
 #[test]
 fn without_rewriting_duplicates_end_in_it_and_news_passes_as_it_came() {
-    let mut script = begun(SnoopConfig { stands: Stands::Beside, ..config() });
+    let mut script = begun(SnoopConfig { stands: Standing::Beside, ..config() });
     assert_eq!(script.up(22, ack(2, &[(3, 4)])), [Kept, Again(nth(2))]);
     assert_eq!(script.up(26, ack(2, &[(6, 7), (3, 5)])), [Kept, Again(nth(5))]);
     assert_eq!(script.up(42, ack(5, &[(6, 7)])), [Passed]);

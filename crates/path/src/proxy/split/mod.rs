@@ -40,7 +40,7 @@ mod knobs;
 mod relay;
 mod selective_repeat;
 
-use super::{Heading, InPath, MiddleBox, Outbox, ProxyStats, Verdict};
+use super::{Heading, InPath, Middlebox, Outbox, ProxyStats, Verdict};
 use crate::Schedule;
 use ackord_tcp::registry::Stack;
 use ackord_tcp::{Config, Mechanisms};
@@ -204,7 +204,7 @@ impl Split {
     }
 }
 
-impl MiddleBox for Split {
+impl Middlebox for Split {
     fn deadline(&self) -> Option<Time> {
         self.timers.peek().map(|(at, _)| at)
     }

@@ -4,7 +4,7 @@
 //! packets of its connection in the queue, Counter_TCP_N, is compared with Q_thresh, and if it is
 //! greater the packet is discarded. So the newcomer counts and the comparison is strict: a
 //! connection keeps up to Q_thresh packets queued. The other reading, in which the newcomer does not
-//! count and one packet more may queue, is [`ArrivalCounts::No`].
+//! count and one packet more may queue, is [`PaperConfig::arrival_counts`] switched off.
 //!
 //! N_C is the number of connections with a packet queued, the arriving one's included. Every packet
 //! counts, acknowledgments too: the paper's counters do not look inside.
@@ -16,7 +16,7 @@ use crate::packets::Slot;
 use crate::queue::fifo::{Fifo, Limit};
 use crate::queue::{Dequeued, FlowState, QueueContext, QueueDiscipline, QueueLength};
 use ackord_events::DropReason;
-use ackord_units::{Bytes, Keyword, Rate, Span, Time};
+use ackord_units::{Bytes, Rate, Span, Time};
 use ackord_wire::FlowId;
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub struct PaperConfig {
     /// Q_thresh.
     pub threshold: Threshold,
     /// Whether the arriving packet counts when it is compared with Q_thresh.
-    pub arrival_counts: ArrivalCounts,
+    pub arrival_counts: bool,
     /// 2 tau + T_ack of Eq. 8.
     pub round_trip: Span,
     /// BW of Eq. 8: the link's rate.
@@ -37,18 +37,6 @@ pub struct PaperConfig {
     pub packet_length: Option<Bytes>,
     /// Factors on Q_thresh.
     pub weights: Weights,
-}
-
-/// The two readings of "more than Q_thresh packets queued".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
-pub enum ArrivalCounts {
-    /// The arriving packet counts: up to Q_thresh packets of a connection queue.
-    #[default]
-    #[keyword = "counts"]
-    Yes,
-    /// Only those before it count: up to Q_thresh + 1 queue.
-    #[keyword = "does-not-count"]
-    No,
 }
 
 /// Selective drop as the paper describes it.
@@ -120,10 +108,7 @@ impl QueueDiscipline for PaperDrop {
         self.packet_length.learn(slot.ip_len);
         let queued = self.counters.get(&flow).copied().unwrap_or(0);
         let connections = self.queueing + u32::from(queued == 0);
-        let counted = match self.config.arrival_counts {
-            ArrivalCounts::Yes => queued + 1,
-            ArrivalCounts::No => queued,
-        };
+        let counted = queued + u32::from(self.config.arrival_counts);
         if f64::from(counted) > self.threshold(flow, connections) {
             return Err(DropReason::OverShare);
         }

@@ -177,10 +177,10 @@ impl PracticalDrop {
 
     /// Learns from a packet that has arrived, whatever becomes of it. Says whether it repeats
     /// bytes that have passed before.
-    fn learn(&mut self, now: Time, packet: &Packet) -> Repeats {
+    fn learn(&mut self, now: Time, packet: &Packet) -> bool {
         self.flows.sweep(now);
-        let Some(flow) = self.flows.seen(now, packet.flow) else { return Repeats::No };
-        let mut repeats = Repeats::No;
+        let Some(flow) = self.flows.seen(now, packet.flow) else { return false };
+        let mut repeats = false;
         if let Some(segment) = &packet.tcp {
             flow.round_trip.arrived(now, segment);
             if segment.seq_len() > 0 {
@@ -189,7 +189,7 @@ impl PracticalDrop {
                     flow.high = None;
                 }
                 if flow.high.is_some_and(|high: Seq| end.at_or_before(high)) {
-                    repeats = Repeats::Yes;
+                    repeats = true;
                 }
                 flow.high = Some(flow.high.map_or(end, |high| high.max(end)));
             }
@@ -201,7 +201,7 @@ impl PracticalDrop {
     }
 
     /// Whether a packet with data is within its connection's share.
-    fn judge(&mut self, now: Time, packet: &Packet, repeats: Repeats) -> Verdict {
+    fn judge(&mut self, now: Time, packet: &Packet, repeats: bool) -> Verdict {
         let debt_packets = self.flows.debt(packet.flow) / self.packet_length.bytes();
         let Some(flow) = self.flows.get_mut(packet.flow) else { return Verdict::Take };
         let (queued, weight, spared_until) = (flow.queued, flow.weight, flow.spared_until);
@@ -221,7 +221,7 @@ impl PracticalDrop {
         if over <= 0.0 {
             return Verdict::Take;
         }
-        let room = queued >= ROOM_PACKETS && repeats == Repeats::No;
+        let room = queued >= ROOM_PACKETS && !repeats;
         let due = now >= spared_until && room && !pays_back;
         if listens && !(due && self.may_halve(now, (queued, trip), over)) {
             return Verdict::Take;
@@ -273,12 +273,6 @@ impl PracticalDrop {
             flow.round_trip.left(now, segment);
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Repeats {
-    No,
-    Yes,
 }
 
 /// Anything but a segment without sequence space.
