@@ -8,7 +8,7 @@
 
 use crate::report::{Acked, Arrived};
 use ackord_tcp::ack::{
-    AckDecision, AckPolicy, Adaptive, AdaptiveConfig, Arrival, Carrier, Order, Push, ReceiveWindow,
+    AckDecision, AckPolicy, Adaptive, AdaptiveConfig, Arrival, Carrier, Order, ReceiveWindow,
 };
 use ackord_tcp::{MarkSeen, RtoBounds, RttEstimator, Window};
 use ackord_units::{Bytes, Seq, Span, Time};
@@ -69,7 +69,7 @@ impl Acks {
             full_size: mss,
             unacknowledged: if was_alone { mss } else { mss + mss },
             order: Order::InOrder,
-            push: Push::Clear,
+            push: false,
             window: ReceiveWindow { offered: Bytes::ZERO, free: Bytes::ZERO, unread: Bytes::ZERO },
             rtt,
             echo: None,

@@ -361,7 +361,7 @@ impl Host {
         let mechanisms = self.recipe.choices.mechanisms();
         let mut config = self.recipe.config(version_of(endpoints.src.ip()));
         config.timestamp_offset = Some(self.numbers.timestamp_offset(endpoints));
-        let window = config.receive_buffer.get() as usize;
+        let window = config.buffers.receive.get() as usize;
         let chosen = self.numbers.initial(now, endpoints);
         let iss = least_iss.filter(|least| chosen.before(*least)).unwrap_or(chosen);
         let connection = Connection::listen(config, mechanisms, id, iss);

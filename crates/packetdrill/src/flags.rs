@@ -182,7 +182,7 @@ mod tests {
     fn a_flag_counts_for_more_than_the_preset_wherever_it_stands() {
         let preset = Setup::parse("sysctls=packetdrill").expect("a preset");
         assert_eq!(preset.stack.congestion, Setup::default().stack.congestion);
-        assert_eq!(preset.config(IpVersion::V4).receive_buffer, Bytes(15 << 20));
+        assert_eq!(preset.config(IpVersion::V4).buffers.receive, Bytes(15 << 20));
         let setup = Setup::parse("net.ipv4.tcp_ecn=1,sysctls=packetdrill").expect("valid");
         let expected = Setup::parse("sysctls=packetdrill,ecn=on").expect("valid");
         assert_eq!(setup, expected);

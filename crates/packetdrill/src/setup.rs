@@ -1,7 +1,7 @@
 //! What the endpoints of one run are made of.
 
 use ackord_tcp::registry::Stack;
-use ackord_tcp::{Config, Mechanisms, Offload};
+use ackord_tcp::{Config, Mechanisms};
 use ackord_units::Bytes;
 use ackord_wire::IpVersion;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -64,13 +64,13 @@ impl Setup {
         config.ip = ip;
         // The endpoint knows the usual least number of segments; others only show in PSH.
         let usual = self.offload() == Some(Setup::default().min_tso_segments);
-        config.offload = if usual { Offload::On } else { Offload::Off };
+        config.sending.offload = usual;
         config
     }
 
     /// The fewest segments of a packet where segmentation is offloaded.
     pub(crate) fn offload(&self) -> Option<u64> {
-        let is_on = self.gso.unwrap_or(self.stack.config().offload == Offload::On);
+        let is_on = self.gso.unwrap_or(self.stack.config().sending.offload);
         is_on.then_some(self.min_tso_segments)
     }
 

@@ -246,8 +246,8 @@ fn min_tso_segs(setup: &mut Setup, value: &[u64]) -> Option<()> {
 /// The SYN timeouts beyond the linear ones, and the linear ones.
 fn syn_timeouts(setup: &Setup) -> (u64, u64) {
     let config = &setup.stack.endpoint;
-    let linear = u64::from(config.syn_linear_timeouts);
-    let all = config.syn_retransmissions.unwrap_or(config.max_retransmissions);
+    let linear = u64::from(config.retries.syn_linear);
+    let all = config.retries.syn.unwrap_or(config.retries.max);
     (u64::from(all).saturating_sub(linear), linear)
 }
 

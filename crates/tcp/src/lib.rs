@@ -36,17 +36,17 @@ mod sender;
 mod trace;
 mod ts_clock;
 
-pub use config::{Config, Mechanisms, Offers};
+pub use config::{
+    AnswerLimit, Buffers, ClosedWindow, Closing, Config, CwndUse, DuplicateReports, GiveUp,
+    IdleRestart, InitialWindowBound, Keepalive, Mechanisms, MissingTimestamps, Offers, Pacing,
+    RepeatedSyn, Retries, Sending, ShrunkWindow, TimeWaitResets, TimeoutInRecovery, WindowLimits,
+};
 pub use connection::{
-    AgreedOptions, AnswerLimit, CloseReason, Connection, GiveUp, Keepalive, MissingTimestamps,
-    RecoveryState, RepeatedSyn, Snapshot, Stats, TimeWaitResets, reset_for,
+    AgreedOptions, CloseReason, Connection, RecoveryState, Snapshot, Stats, reset_for,
 };
 pub use ecn::{EcnUse, MarkSeen, Outbound};
 pub use mode::{MODE, Mode};
-pub use receiver::{BufferTuning, PayloadPlace};
+pub use receiver::PayloadPlace;
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
-pub use sender::{
-    ClosedWindow, CwndUse, DuplicateReports, FrtoUse, IdleRestart, InitialWindowBound, Offload,
-    Pacing, ShrunkWindow, TimeoutInRecovery, UndoGrowth, offload_rate, offload_segments,
-};
+pub use sender::{offload_rate, offload_segments};
 pub use ts_clock::TimestampEcho;

@@ -52,7 +52,7 @@ fn ns2_has_what_the_profile_has() {
     let config = stack.config();
     let seconds = |span: Span| span.as_secs_f64();
     for (knob, ours, variable) in [
-        ("initial_window", config.initial_window_segments as f64, "windowInit_"),
+        ("initial_window", config.window.initial_segments as f64, "windowInit_"),
         ("rto_initial", seconds(config.rto.initial), "rtxcur_init_"),
         ("rto_min", seconds(config.rto.min), "minrto_"),
         ("rto_max", seconds(config.rto.max), "maxrto_"),
@@ -90,7 +90,7 @@ fn ns2_has_what_the_profile_has() {
     assert_eq!(ns2.variables["generateDSacks_"], "false");
     // Every script sets these two, and so does every scenario: the profile leaves them alone.
     assert_eq!((ns2.number("window_"), ns2.number("packetSize_")), (20.0, 1000.0));
-    assert_eq!(config.max_window_segments, None);
+    assert_eq!(config.window.max_segments, None);
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn a_lost_syn_is_sent_again_and_leaves_an_initial_window_of_one_segment() {
 #[test]
 fn the_peer_that_never_answers_is_given_up() {
     let mut config = simple();
-    config.max_retransmissions = 4;
+    config.retries.max = 4;
     let mut pair = Pair::new(config, defaults());
     pair.run(Time::ZERO + Span::from_secs(600), |_, _, _| true);
     assert_eq!(pair.client.close_reason(), Some(CloseReason::TimedOut));
@@ -115,8 +115,8 @@ fn the_peer_that_never_answers_is_given_up() {
 #[test]
 fn the_first_timeouts_of_a_syn_need_not_double() {
     let mut config = simple();
-    config.syn_linear_timeouts = 4;
-    config.syn_retransmissions = Some(7);
+    config.retries.syn_linear = 4;
+    config.retries.syn = Some(7);
     let mut pair = Pair::new(config, defaults());
     pair.run(Time::ZERO + Span::from_secs(600), |_, _, _| true);
     let at: Vec<u64> = pair.log.iter().map(|logged| logged.at.as_nanos() / 1_000_000_000).collect();
@@ -128,7 +128,7 @@ fn the_first_timeouts_of_a_syn_need_not_double() {
 #[test]
 fn a_closed_window_is_probed_and_the_transfer_ends_when_it_opens() {
     let mut config = simple();
-    config.receive_buffer = Bytes(10_000);
+    config.buffers.receive = Bytes(10_000);
     let mut pair = Pair::established(config, defaults());
     pair.reads = false;
     pair.client.write(Bytes(15_000));
@@ -148,7 +148,7 @@ fn a_closed_window_is_probed_and_the_transfer_ends_when_it_opens() {
 #[test]
 fn a_reader_of_small_pieces_gets_full_segments() {
     let mut config = simple();
-    config.receive_buffer = Bytes(4_000);
+    config.buffers.receive = Bytes(4_000);
     let mut pair = Pair::established(config, defaults());
     pair.reads = false;
     pair.client.write(Bytes(20_000));
@@ -260,7 +260,7 @@ proptest! {
             config.offers.sack = false;
         }
         config.pacing = pacing;
-        config.max_retransmissions = 100;
+        config.retries.max = 100;
         let choices = || mechanisms(congestion, recovery, ack, nagle);
         let mut pair = Pair::new(config, [choices(), choices()]);
         let mut drop = |number, _: Side, _: &ackord_wire::Segment| lost.contains(&number);

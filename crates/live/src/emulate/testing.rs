@@ -54,7 +54,7 @@ impl EndDevice {
         let flow = &scenario.flows[0];
         let choices = flow.tcp(side);
         let config = choices.config();
-        let window = config.receive_buffer.get() as usize;
+        let window = config.buffers.receive.get() as usize;
         let id = EndpointId { flow: FlowId(0), side };
         let iss = initial_sequence(scenario.seed, flow, side);
         let nodes = FlowNodes { client: flow.client, server: flow.server };

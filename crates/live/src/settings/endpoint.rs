@@ -3,7 +3,7 @@
 use super::draft::{Draft, Wish, is_linux};
 use super::kernel::micros;
 use ackord_tcp::registry::Stack;
-use ackord_tcp::{BufferTuning, Config, InitialWindowBound};
+use ackord_tcp::{Config, InitialWindowBound};
 use ackord_units::{Bytes, KnobType, Span};
 
 /// Segments of this size need nothing to be set over a device of 1500 bytes.
@@ -101,9 +101,9 @@ fn mss(draft: &mut Draft<'_>, choice: &Config, wish: &Wish) {
 
 /// The initial window in segments, within its bound.
 fn initial_window(choice: &Config) -> u64 {
-    let (asked, mss) = (choice.initial_window_segments, choice.mss.get().max(1));
+    let (asked, mss) = (choice.window.initial_segments, choice.mss.get().max(1));
     let within = |bytes: u64| (bytes.max(2 * mss) / mss).max(1);
-    match choice.initial_window_bound {
+    match choice.window.initial_bound {
         InitialWindowBound::Rfc6928 => asked.min(within(14_600)),
         InitialWindowBound::Rfc3390 => asked.min(within(4_380)).min(4),
         // RFC 5681 §3.1: two segments beyond 2190 bytes, three beyond 1095, else four.
@@ -117,8 +117,8 @@ fn initial_window(choice: &Config) -> u64 {
 /// Buffers. The kernel counts what a packet takes in its memory, we count data; of what a receive
 /// buffer holds it offers half until it has seen how well packets are filled.
 fn buffers(draft: &mut Draft<'_>, choice: &Config, wish: &Wish, knob: &str) -> bool {
-    let receive_tuned = choice.receive_buffer_tuning == BufferTuning::On;
-    let send_tuned = choice.send_buffer_tuning == BufferTuning::On;
+    let receive_tuned = choice.buffers.tunes_receive;
+    let send_tuned = choice.buffers.tunes_send;
     match knob {
         "receive_buffer_tuning" => {
             draft.sysctl(wish, "tcp_moderate_rcvbuf", if wish.is_on() { "1" } else { "0" });
@@ -144,8 +144,8 @@ fn no_effect(draft: &mut Draft<'_>, wish: &Wish) {
 }
 
 fn receive_buffer(draft: &mut Draft<'_>, choice: &Config, wish: &Wish, tuned: bool) {
-    let initial = choice.receive_buffer_initial.get();
-    let most = choice.receive_buffer.get();
+    let initial = choice.buffers.receive_initial.get();
+    let most = choice.buffers.receive.get();
     // A stock kernel is left as it is: the profile speaks of data, its own numbers of memory.
     let stock = tuned && is_linux(wish) && initial == 83_000;
     if stock {
@@ -159,8 +159,8 @@ fn receive_buffer(draft: &mut Draft<'_>, choice: &Config, wish: &Wish, tuned: bo
 }
 
 fn send_buffer(draft: &mut Draft<'_>, choice: &Config, wish: &Wish, tuned: bool) {
-    let most = choice.send_buffer.get();
-    let first = if tuned { choice.send_buffer_initial.get() } else { most };
+    let most = choice.buffers.send.get();
+    let first = if tuned { choice.buffers.send_initial.get() } else { most };
     if tuned && is_linux(wish) && first == 16_384 {
         return draft.sysctl(wish, "tcp_wmem", format!("4096 {first} {most}"));
     }
@@ -183,12 +183,12 @@ fn timers(draft: &mut Draft<'_>, choice: &Config, wish: &Wish, knob: &str) -> bo
         }
         "syn_retransmissions" => {
             // Absent, a SYN is given up as data is. The kernel counts beside the linear timeouts.
-            let all = count(wish).unwrap_or_else(|| choice.max_retransmissions.into());
-            let doubled = all.saturating_sub(choice.syn_linear_timeouts.into());
+            let all = count(wish).unwrap_or_else(|| choice.retries.max.into());
+            let doubled = all.saturating_sub(choice.retries.syn_linear.into());
             draft.sysctl(wish, "tcp_syn_retries", doubled.clamp(1, 127).to_string());
         }
         "syn_ack_retransmissions" => {
-            let all = count(wish).unwrap_or_else(|| choice.max_retransmissions.into());
+            let all = count(wish).unwrap_or_else(|| choice.retries.max.into());
             draft.sysctl(wish, "tcp_synack_retries", all.min(255).to_string());
         }
         "user_timeout" => match span(wish) {

@@ -5,7 +5,7 @@ use super::option_table::{Name, integer};
 use crate::setup::Setup;
 use ackord_tcp::nagle::NagleOffConfig;
 use ackord_tcp::registry::NagleVariant;
-use ackord_tcp::{BufferTuning, Config, Keepalive, Mechanisms};
+use ackord_tcp::{Config, Keepalive, Mechanisms};
 use ackord_units::{Bytes, Span};
 use ackord_wire::IpVersion;
 use libc::{
@@ -70,22 +70,22 @@ impl Options {
         }
         if let Some(times) = set(TCP_SYNCNT) {
             // The linear ones come on top (tcp_write_timeout).
-            config.syn_retransmissions = Some(times as u32 + config.syn_linear_timeouts);
+            config.retries.syn = Some(times as u32 + config.retries.syn_linear);
         }
         // A buffer that was set is no longer the kernel's to tune.
         if let Some(bytes) = self.receive_buffer {
-            config.receive_buffer = Bytes(bytes as u64);
-            config.receive_buffer_tuning = BufferTuning::Off;
+            config.buffers.receive = Bytes(bytes as u64);
+            config.buffers.tunes_receive = false;
         }
         if let Some(bytes) = self.send_buffer {
-            config.send_buffer = Bytes(bytes as u64);
-            config.send_buffer_tuning = BufferTuning::Off;
+            config.buffers.send = Bytes(bytes as u64);
+            config.buffers.tunes_send = false;
         }
         if let Some(millis) = set(TCP_USER_TIMEOUT).filter(|&millis| millis > 0) {
-            config.user_timeout = Some(Span::from_millis(millis as u64));
+            config.retries.user_timeout = Some(Span::from_millis(millis as u64));
         }
         if let Some(secs) = set(TCP_LINGER2).filter(|&secs| secs > 0) {
-            config.fin_wait_2_timeout = Some(Span::from_secs(secs as u64));
+            config.closing.fin_wait_2_timeout = Some(Span::from_secs(secs as u64));
         }
         config.keepalive = self.keepalive(config.keepalive);
         let mut mechanisms = setup.mechanisms();

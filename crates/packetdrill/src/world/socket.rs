@@ -295,7 +295,7 @@ impl World {
         let ip = if endpoints.dst.is_ipv6() { IpVersion::V6 } else { IpVersion::V4 };
         let options = &self.socket(fd)?.options;
         let (config, mechanisms) = options.endpoint(&self.setup, ip);
-        let (window, nagle) = (config.receive_buffer, options.nagle(&self.setup));
+        let (window, nagle) = (config.buffers.receive, options.nagle(&self.setup));
         let id = EndpointId { flow: FlowId(number), side };
         let chosen = initial_sequence(number);
         let iss = least_iss.filter(|least| chosen.before(*least)).unwrap_or(chosen);

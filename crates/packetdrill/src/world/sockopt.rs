@@ -159,11 +159,11 @@ impl World {
             (SOL_SOCKET, SO_SNDTIMEO) => return Ok(as_timeval(socket.options.send_timeout)),
             (SOL_SOCKET, SO_RCVBUF) => {
                 let set = socket.options.receive_buffer;
-                set.map_or(twice(config.receive_buffer), |bytes| bytes * 2)
+                set.map_or(twice(config.buffers.receive), |bytes| bytes * 2)
             }
             (SOL_SOCKET, SO_SNDBUF) => {
                 let set = socket.options.send_buffer;
-                set.map_or(twice(config.send_buffer), |bytes| bytes * 2)
+                set.map_or(twice(config.buffers.send), |bytes| bytes * 2)
             }
             (SOL_SOCKET, SO_TYPE) => libc::SOCK_STREAM,
             (SOL_SOCKET, SO_PROTOCOL) => IPPROTO_TCP,
@@ -195,8 +195,8 @@ impl World {
         let link = self.link_of(fd).and_then(|key| self.links.get(&key));
         let mut words = [0_u32; 9];
         words[0] = link.map_or(0, |link| link.connection.readable().get() as u32);
-        words[1] = twice(receive, config.receive_buffer);
-        words[3] = twice(send, config.send_buffer);
+        words[1] = twice(receive, config.buffers.receive);
+        words[3] = twice(send, config.buffers.send);
         words[5] = link.map_or(0, |link| link.unacknowledged() as u32);
         words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }

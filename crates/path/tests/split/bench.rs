@@ -66,7 +66,7 @@ pub(crate) const WIRELESS: Span = Span::from_millis(20);
 /// The stack of a profile, with short waits: tests have no minute to spare.
 pub(crate) fn stack(name: &str) -> Stack {
     let mut stack = Stack::of_profile(profile(name).expect("a profile"));
-    stack.endpoint.time_wait = Span::from_secs(2);
+    stack.endpoint.closing.time_wait = Span::from_secs(2);
     stack
 }
 
@@ -148,7 +148,7 @@ impl Bench {
         let mut hosts = BTreeMap::new();
         // A host that has gone could not say so to a FIN whose acknowledgment was lost.
         let mut patient = stack("rfc");
-        patient.endpoint.time_wait = Span::from_secs(240);
+        patient.endpoint.closing.time_wait = Span::from_secs(240);
         hosts.insert(Who::Fixed, host(Who::Fixed, opener, &patient, writes.0));
         hosts.insert(Who::Mobile, host(Who::Mobile, opener, &patient, writes.1));
         let mut bench = Bench {

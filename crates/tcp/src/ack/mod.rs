@@ -59,16 +59,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug)]
 pub struct Opening {
     /// Whether acknowledgments carry SACK blocks.
-    pub sack: SackUse,
-}
-
-/// Whether both ends speak SACK (RFC 2018).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SackUse {
-    /// They do.
-    Agreed,
-    /// At least one does not.
-    Absent,
+    pub sack: bool,
 }
 
 /// A data segment that has just arrived and was accepted.
@@ -83,7 +74,7 @@ pub struct Arrival<'a> {
     /// How it fits in.
     pub order: Order,
     /// Whether the sender had nothing more to send behind it.
-    pub push: Push,
+    pub push: bool,
     /// The receive window.
     pub window: ReceiveWindow,
     /// What this end knows of the round-trip time. It may be one-sided: an end that only receives
@@ -121,15 +112,6 @@ pub enum Order {
     Duplicate,
     /// It ends the stream.
     Final,
-}
-
-/// The PSH flag of a segment (RFC 9293 §3.9.1.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Push {
-    /// It ends what the sender had to send.
-    Set,
-    /// More follows.
-    Clear,
 }
 
 /// The application has read while an acknowledgment is waiting.

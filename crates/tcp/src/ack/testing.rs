@@ -1,8 +1,6 @@
 //! Segments to put before a policy in unit tests.
 
-use super::{
-    AckDecision, AckOnRead, AckPolicy, Arrival, Carrier, Order, Push, Reading, ReceiveWindow,
-};
+use super::{AckDecision, AckOnRead, AckPolicy, Arrival, Carrier, Order, Reading, ReceiveWindow};
 use crate::ecn::MarkSeen;
 use crate::rtt::{RtoBounds, RttEstimator, Sampling, Variance, Window};
 use crate::ts_clock::TimestampEcho;
@@ -23,7 +21,7 @@ pub(super) struct Fit {
     pub(super) payload: u64,
     pub(super) unacknowledged: u64,
     pub(super) order: Order,
-    pub(super) push: Push,
+    pub(super) push: bool,
     pub(super) window: ReceiveWindow,
     pub(super) rtt: Span,
     pub(super) echo: Option<TimestampEcho>,
@@ -36,7 +34,7 @@ impl Fit {
             payload: 1000,
             unacknowledged,
             order: Order::InOrder,
-            push: Push::Clear,
+            push: false,
             window: ReceiveWindow {
                 offered: Bytes(1_000_000),
                 free: Bytes(1_000_000),

@@ -9,7 +9,7 @@
 //! HyStart++ watches the first slow start only, that before any ssthresh is known, and counts bytes
 //! with a limit of its own for each acknowledgment, whatever the control's growth (§4.2, §4.3).
 
-use super::{AckSample, Bursts};
+use super::AckSample;
 use ackord_units::{Bytes, Keyword, Seq, Span, Time};
 
 /// Which exit slow start has beside loss.
@@ -47,7 +47,7 @@ pub(crate) struct SlowStart {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlowStartWatch {
     variant: HyStart,
-    bursts: Bursts,
+    paced: bool,
     /// The smallest round-trip time seen.
     delay_min: Option<Span>,
     round: Option<Round>,
@@ -111,7 +111,7 @@ impl SlowStartWatch {
     pub(crate) fn new(variant: HyStart) -> SlowStartWatch {
         SlowStartWatch {
             variant,
-            bursts: Bursts::AtOnce,
+            paced: false,
             delay_min: None,
             round: None,
             last_round_min: None,
@@ -121,25 +121,25 @@ impl SlowStartWatch {
     }
 
     /// The handshake is complete.
-    pub(crate) fn establish(&mut self, bursts: Bursts) {
-        self.bursts = bursts;
+    pub(crate) fn establish(&mut self, paced: bool) {
+        self.paced = paced;
     }
 
     /// A loss or a mark has ended this slow start.
     pub(crate) fn on_reduction(&mut self) {
         if self.variant == HyStart::PlusPlus {
-            let SlowStartWatch { variant, delay_min, bursts, .. } = *self;
-            *self = SlowStartWatch { delay_min, bursts, ..SlowStartWatch::new(variant) };
+            let SlowStartWatch { variant, delay_min, paced, .. } = *self;
+            *self = SlowStartWatch { delay_min, paced, ..SlowStartWatch::new(variant) };
         }
     }
 
     /// A timeout begins another slow start, and nothing is known of the path. For Linux what is out
     /// then is a round (bictcp_reset, bictcp_hystart_reset).
     pub(crate) fn on_timeout(&mut self, now: Time, snd_nxt: Seq) {
-        let SlowStartWatch { variant, bursts, .. } = *self;
+        let SlowStartWatch { variant, paced, .. } = *self;
         let linux = variant == HyStart::DelayAndTrain;
         let round = linux.then(|| Round::begin(now, snd_nxt));
-        *self = SlowStartWatch { bursts, round, ..SlowStartWatch::new(variant) };
+        *self = SlowStartWatch { paced, round, ..SlowStartWatch::new(variant) };
     }
 
     /// The smallest round-trip time seen.
@@ -157,10 +157,7 @@ impl SlowStartWatch {
     /// What an acknowledgment counts for at most, where that is this variant's to say.
     pub(crate) fn limit(&self, smss: Bytes, initial: bool) -> Option<Bytes> {
         let own = self.variant == HyStart::PlusPlus && initial;
-        own.then_some(match self.bursts {
-            Bursts::AtOnce => smss * LIMIT_SEGMENTS,
-            Bursts::Paced => Bytes::MAX,
-        })
+        own.then_some(if self.paced { Bytes::MAX } else { smss * LIMIT_SEGMENTS })
     }
 
     /// An acknowledgment in slow start, after `on_rtt`.
@@ -233,10 +230,7 @@ impl SlowStartWatch {
         let held = srtt
             .map_or(MOST_HELD_BACK, |srtt| srtt.saturating_mul(2 * OFFLOADED.get()) / cwnd.get());
         let span = delay_min + held.min(MOST_HELD_BACK);
-        match self.bursts {
-            Bursts::AtOnce => span / 2,
-            Bursts::Paced => span,
-        }
+        if self.paced { span } else { span / 2 }
     }
 
     /// RFC 9406 §4.2.
@@ -355,7 +349,7 @@ mod tests {
         let mut watch = SlowStartWatch::new(HyStart::PlusPlus);
         assert_eq!(watch.limit(Bytes(1000), true), Some(Bytes(8000)));
         assert_eq!(watch.limit(Bytes(1000), false), None);
-        watch.establish(Bursts::Paced);
+        watch.establish(true);
         watch.on_reduction();
         assert_eq!(watch.limit(Bytes(1000), true), Some(Bytes::MAX));
         assert_eq!(SlowStartWatch::new(HyStart::DelayAndTrain).limit(Bytes(1000), true), None);

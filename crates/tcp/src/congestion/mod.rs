@@ -166,27 +166,10 @@ pub struct Established {
     /// The initial sequence number: what a control that needs chance derives it from.
     pub iss: Seq,
     /// Whether the peer reports what arrives out of order.
-    pub selective_acks: SelectiveAcks,
-    /// Whether what cwnd allows leaves all at once.
-    pub bursts: Bursts,
-}
-
-/// Whether what cwnd allows leaves all at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bursts {
-    /// It does.
-    AtOnce,
-    /// It is paced, whatever the control says of a rate.
-    Paced,
-}
-
-/// Whether both ends speak SACK (RFC 2018).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SelectiveAcks {
-    /// They do.
-    Agreed,
-    /// At least one does not.
-    Absent,
+    pub selective_acks: bool,
+    /// Whether what cwnd allows is paced, whatever the control says of a rate; otherwise it leaves all
+    /// at once.
+    pub paced: bool,
 }
 
 /// How a control wants a loss answered that was detected without the timer.
@@ -336,8 +319,8 @@ pub(crate) mod testing {
             initial_window: Bytes(10_000),
             srtt: Some(Span::from_millis(100)),
             iss: Seq(4711),
-            selective_acks: SelectiveAcks::Agreed,
-            bursts: Bursts::AtOnce,
+            selective_acks: true,
+            paced: false,
         }
     }
 
@@ -372,7 +355,7 @@ pub(crate) mod testing {
             app_limited: false,
             cwnd_limited: true,
             recovery_phase: RecoveryPhase::Open,
-            selective_acks: SelectiveAcks::Agreed,
+            selective_acks: true,
         }
     }
 

@@ -5,7 +5,6 @@
 //! draft-cheng-iccrg-delivery-rate-estimation). The sender keeps what they need only for a control
 //! that has a [`PathModel`].
 
-use super::SelectiveAcks;
 use ackord_units::{Bytes, Rate, Span, Time};
 
 /// A delivery-rate sample: what an acknowledgment that delivered something says about the path.
@@ -44,7 +43,7 @@ pub struct RateSample {
     /// The recovery under way, after this acknowledgment.
     pub recovery_phase: RecoveryPhase,
     /// Whether the peer reports what arrived out of order.
-    pub selective_acks: SelectiveAcks,
+    pub selective_acks: bool,
 }
 
 /// Which recovery is under way.

@@ -1,20 +1,12 @@
 //! Timers of a connection, and when it is given up: R1, R2 and the user timeout (RFC 9293 §3.8.3).
 
 use super::{CloseReason, Connection, PendingControl, reset};
+use crate::config::{ClosedWindow, GiveUp};
 use crate::receiver::Owed;
-use crate::sender::{ClosedWindow, earlier};
+use crate::sender::earlier;
 use crate::trace::Trace;
 use ackord_events::{Event, Sink, TcpState};
-use ackord_units::{Keyword, Seq, Time};
-
-/// What a peer hears of a connection that is given up because it does not answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum GiveUp {
-    /// A reset, in case it hears again.
-    Reset,
-    /// Nothing: it finds out when it sends something.
-    Silence,
-}
+use ackord_units::{Seq, Time};
 
 /// What has been waiting for an acknowledgment since the timer first expired for it.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +71,7 @@ impl Connection {
         }
         self.stats.timeouts += 1;
         let since = self.unacknowledged_since(trace.now);
-        let user_limit = self.config.user_timeout.map(|timeout| since + timeout);
+        let user_limit = self.config.retries.user_timeout.map(|timeout| since + timeout);
         if self.sender.timer().timeouts_in_row() >= self.retransmissions_allowed()
             || user_limit.is_some_and(|at| at <= trace.now)
             || self.closed_window_is_silent(trace.now, since)
@@ -95,7 +87,7 @@ impl Connection {
         self.sender.bound_rto(user_limit);
         let consecutive = self.sender.timer().timeouts_in_row();
         // Into a closed window an expiry may not count: then R1 is not reached anew.
-        if consecutive > before && consecutive == self.config.r1_retransmissions {
+        if consecutive > before && consecutive == self.config.retries.r1 {
             self.stats.delivery_troubles += 1;
             trace.emit(|endpoint| Event::R1Reached { endpoint, consecutive });
         }
@@ -105,7 +97,7 @@ impl Connection {
         self.syn.pending = true;
         self.syn.repeats += 1;
         let opening = self.state == TcpState::SynSent;
-        let linear_timeouts = if opening { self.config.syn_linear_timeouts } else { 0 };
+        let linear_timeouts = if opening { self.config.retries.syn_linear } else { 0 };
         self.sender.on_syn_timeout(trace.now, linear_timeouts);
         let timer = self.sender.timer();
         let (next_rto, consecutive) = (timer.rtt().rto(), timer.timeouts_in_row());
@@ -116,8 +108,9 @@ impl Connection {
     /// that nobody answers count as retransmissions do.
     fn on_persist_timer<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         let (unanswered, silent_for) = self.sender.probe_silence(trace.now);
-        let user_limit = self.config.user_timeout.is_some_and(|timeout| silent_for >= timeout);
-        if unanswered >= self.config.max_retransmissions || (unanswered > 0 && user_limit) {
+        let user_limit =
+            self.config.retries.user_timeout.is_some_and(|timeout| silent_for >= timeout);
+        if unanswered >= self.config.retries.max || (unanswered > 0 && user_limit) {
             return self.give_up(trace);
         }
         self.sender.on_persist();
@@ -142,7 +135,7 @@ impl Connection {
     /// not count: what does is that nothing at all has come for twice the longest timeout.
     fn closed_window_is_silent(&self, now: Time, since: Time) -> bool {
         let patience = self.config.rto.max * 2;
-        self.config.closed_window == ClosedWindow::Timeout
+        self.config.sending.closed_window == ClosedWindow::Timeout
             && self.sender.peer_window().is_closed()
             && self.state != TcpState::SynSent
             && self.state != TcpState::SynReceived
@@ -153,7 +146,7 @@ impl Connection {
     fn give_up<S: Sink>(&mut self, trace: &mut Trace<'_, S>) {
         // A peer that has not answered the SYN knows of no connection.
         let known = reset::peer_is_to_be_told(self.state) && self.state != TcpState::SynReceived;
-        if known && self.config.give_up == GiveUp::Reset {
+        if known && self.config.retries.give_up == GiveUp::Reset {
             self.pending_control = Some(PendingControl::Reset);
         }
         self.fail(trace, CloseReason::TimedOut);
@@ -162,10 +155,10 @@ impl Connection {
     /// R2 of what is being sent (RFC 9293 §3.8.3).
     fn retransmissions_allowed(&self) -> u32 {
         let handshake = match self.state {
-            TcpState::SynSent => self.config.syn_retransmissions,
-            TcpState::SynReceived => self.config.syn_ack_retransmissions,
+            TcpState::SynSent => self.config.retries.syn,
+            TcpState::SynReceived => self.config.retries.syn_ack,
             _ => None,
         };
-        handshake.unwrap_or(self.config.max_retransmissions)
+        handshake.unwrap_or(self.config.retries.max)
     }
 }

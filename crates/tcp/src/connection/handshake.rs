@@ -4,25 +4,15 @@
 //! again.
 
 use super::{CloseReason, Connection, Opened, PendingControl, Syn, options, reset_for};
-use crate::ack::{Opening, SackUse};
+use crate::ack::Opening;
+use crate::config::RepeatedSyn;
 use crate::ecn::EcnState;
 use crate::receiver::Owed;
 use crate::sender::FinProgress;
 use crate::trace::Trace;
 use ackord_events::{RefusalAnswer, RefusalReason, Sink, TcpState};
-use ackord_units::{Keyword, Seq, Time};
+use ackord_units::{Seq, Time};
 use ackord_wire::{Flags, Segment};
-
-/// What answers a SYN that comes again before the handshake is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum RepeatedSyn {
-    /// An acknowledgment, as any segment outside the window (RFC 9293 §3.10.7.4); the SYN-ACK
-    /// waits for its timer.
-    Acknowledged,
-    /// The SYN-ACK again, and its timer starts anew.
-    #[keyword = "syn-ack"]
-    SynAckAgain,
-}
 
 impl Connection {
     pub(super) fn in_listen<S: Sink>(&mut self, trace: &mut Trace<'_, S>, segment: &Segment) {
@@ -84,9 +74,8 @@ impl Connection {
     }
 
     fn synchronize_receiver(&mut self, now: Time, irs: Seq) {
-        let sack = if self.agreed.sack { SackUse::Agreed } else { SackUse::Absent };
         self.receiver.reports_duplicates = self.agreed.sack && self.config.offers.dsack;
-        self.receiver.synchronize(now, irs, &Opening { sack });
+        self.receiver.synchronize(now, irs, &Opening { sack: self.agreed.sack });
     }
 
     /// Whether a segment is the SYN that the handshake began with.
@@ -168,6 +157,6 @@ impl Connection {
         if self.ecn.may_be_marked() {
             self.sender.use_marks();
         }
-        self.sender.establish(trace, self.syn.repeats > self.config.syn_losses_tolerated);
+        self.sender.establish(trace, self.syn.repeats > self.config.window.syn_losses_tolerated);
     }
 }

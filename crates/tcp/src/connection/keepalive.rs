@@ -5,43 +5,10 @@
 //! Not modelled: the probe with a byte of garbage that some old stacks need (MAY in the RFC).
 
 use super::{CloseReason, Connection, PendingControl};
+use crate::config::Keepalive;
 use crate::trace::Trace;
 use ackord_events::{Sink, TcpState};
-use ackord_units::{Knobs, Span, Time};
-
-/// How a silent peer is watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Knobs)]
-pub struct Keepalive {
-    /// Whether a peer that is silent for long is probed
-    #[knob(
-        name = "keepalive",
-        default = "off",
-        source = "RFC 9293 §3.8.4 (off by default: MUST-25)"
-    )]
-    pub wanted: bool,
-    /// Silence after which the first keepalive probe leaves
-    #[knob(
-        name = "keepalive_idle", min = Span::from_millis(1), max = Span::from_secs(604_800), default = "7200 s",
-        source = "RFC 9293 §3.8.4 (two hours at least by default: MUST-28)"
-    )]
-    pub idle: Span,
-    /// From one keepalive probe to the next
-    #[knob(
-        name = "keepalive_interval", min = Span::from_millis(1), max = Span::from_secs(86_400), default = "75 s",
-        source = "4.4BSD's and Linux's, RFC 9293 names none"
-    )]
-    pub interval: Span,
-    /// Keepalive probes without an answer after which the connection is given up
-    #[knob(
-        name = "keepalive_probes",
-        min = 1,
-        max = 255,
-        unit = "probes",
-        default = "9",
-        source = "Linux's; RFC 9293 §3.8.4 asks for more than one (MUST-29)"
-    )]
-    pub probes: u32,
-}
+use ackord_units::{Span, Time};
 
 /// What is known of the peer's silence.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +52,7 @@ impl Connection {
             return self.timers.arm_keepalive(Some(self.keepalive.since + idle));
         }
         let unanswered = self.keepalive.unanswered();
-        let dead = match self.config.user_timeout {
+        let dead = match self.config.retries.user_timeout {
             Some(limit) => unanswered > 0 && silent_for >= limit,
             None => unanswered >= probes,
         };
@@ -97,7 +64,7 @@ impl Connection {
         self.keepalive.last_probe_at = now;
         self.stats.keepalive_probes += 1;
         self.pending_control = Some(PendingControl::KeepaliveProbe);
-        let next = match self.config.user_timeout {
+        let next = match self.config.retries.user_timeout {
             Some(limit) => (now + interval).min((self.keepalive.since + limit).max(now + SHORTEST)),
             None => now + interval,
         };

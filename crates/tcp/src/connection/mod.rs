@@ -54,12 +54,7 @@ use options::Agreed;
 use refusal::Answers;
 use timers::ConnectionTimers;
 
-pub use deadline::GiveUp;
-pub use handshake::RepeatedSyn;
-pub use keepalive::Keepalive;
-pub use options::MissingTimestamps;
-pub use refusal::AnswerLimit;
-pub use reset::{TimeWaitResets, reset_for};
+pub use reset::reset_for;
 pub use snapshot::{AgreedOptions, RecoveryState, Snapshot};
 
 /// A TCP connection, one end of it.

@@ -1,20 +1,11 @@
 //! What the two SYNs agree on, and the timestamps option with PAWS (RFC 7323).
 
 use super::Connection;
-use crate::config::Config;
+use crate::config::{Config, MissingTimestamps};
 use crate::ts_clock::{TimestampEcho, TsClock};
 use ackord_events::RefusalReason;
-use ackord_units::{Bytes, Keyword, Span, Time};
+use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{IpVersion, Options, Segment, Timestamps};
-
-/// What becomes of a segment without a timestamp where both ends have agreed on timestamps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum MissingTimestamps {
-    /// It is taken in; PAWS and round-trip samples do without it.
-    Accept,
-    /// It is dropped, and its sender is told nothing (RFC 7323 §3.2).
-    Drop,
-}
 
 /// Options in use, known once both SYNs have been seen.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,7 +41,9 @@ pub(super) fn scale_for(config: &Config) -> u8 {
     if !config.offers.window_scaling {
         return 0;
     }
-    (0..14).find(|shift| config.receive_buffer <= Bytes(u64::from(u16::MAX) << shift)).unwrap_or(14)
+    (0..14)
+        .find(|shift| config.buffers.receive <= Bytes(u64::from(u16::MAX) << shift))
+        .unwrap_or(14)
 }
 
 impl Connection {

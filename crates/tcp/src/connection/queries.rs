@@ -1,7 +1,6 @@
 //! What a connection says about itself.
 
 use super::{CloseReason, Connection, Stats};
-use crate::receiver::Finished;
 use ackord_events::{EndpointId, TcpState};
 use ackord_units::{Bytes, Seq, Span};
 
@@ -23,7 +22,7 @@ impl Connection {
 
     /// Whether all of the peer's data and its FIN have been received.
     pub fn peer_finished(&self) -> bool {
-        self.receiver.finished == Finished::Yes
+        self.receiver.finished
     }
 
     /// Whether the peer has acknowledged everything written, and the FIN if there was one.

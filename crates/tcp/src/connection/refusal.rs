@@ -6,33 +6,12 @@
 //! Not modelled: Linux's limit over all connections of a host, which is off by default there.
 
 use super::Connection;
+use crate::config::AnswerLimit;
 use crate::receiver::Owed;
 use crate::trace::Trace;
 use ackord_events::{Event, RefusalAnswer, RefusalReason, Sink, TcpState};
-use ackord_units::{Knobs, Span, Time};
+use ackord_units::Time;
 use ackord_wire::{Flags, Segment};
-
-/// How many acknowledgments may answer segments without data that were refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Knobs)]
-pub struct AnswerLimit {
-    /// How many segments without data that are refused may be answered within
-    /// challenge_ack_interval: challenges, and what lies outside the window
-    #[knob(
-        name = "challenge_ack_limit",
-        min = 1,
-        max = 1_000_000,
-        unit = "answers",
-        default = "10",
-        source = "RFC 5961 §7's example"
-    )]
-    pub most: u32,
-    /// The interval that challenge_ack_limit speaks of; zero lifts the limit
-    #[knob(
-        name = "challenge_ack_interval", min = Span::ZERO, max = Span::from_secs(3600), default = "5 s",
-        source = "RFC 5961 §7's example"
-    )]
-    pub per: Span,
-}
 
 /// The answers of the interval under way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -166,6 +145,7 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ackord_units::Span;
 
     fn at(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)

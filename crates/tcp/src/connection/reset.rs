@@ -1,19 +1,11 @@
 //! Resets: those that arrive (RFC 9293 §3.10.7, RFC 5961 §3) and those that leave.
 
 use super::{CloseReason, Connection, Opened};
+use crate::config::TimeWaitResets;
 use crate::trace::Trace;
 use ackord_events::{RefusalReason, Sink, TcpState};
-use ackord_units::{Keyword, Seq, Time};
+use ackord_units::{Seq, Time};
 use ackord_wire::{Flags, Options, Segment};
-
-/// Whether a reset may cut TIME-WAIT short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum TimeWaitResets {
-    /// It may (RFC 9293 §3.10.7.4).
-    Accept,
-    /// It is ignored (the first remedy of RFC 1337 §4).
-    Ignore,
-}
 
 impl Connection {
     /// A reset inside the window: RFC 9293 §3.10.7.4 second check, with RFC 5961 §3.
@@ -24,7 +16,9 @@ impl Connection {
         match (self.state, self.opened) {
             (TcpState::SynReceived, Opened::Passively) => self.return_to_listen(trace),
             (TcpState::SynReceived, Opened::Actively) => self.fail(trace, CloseReason::Refused),
-            (TcpState::TimeWait, _) if self.config.time_wait_resets == TimeWaitResets::Ignore => {
+            (TcpState::TimeWait, _)
+                if self.config.closing.time_wait_resets == TimeWaitResets::Ignore =>
+            {
                 self.refuse_silently(trace, segment, RefusalReason::ResetInTimeWait);
             }
             (TcpState::TimeWait | TcpState::LastAck | TcpState::Closing, _) => {

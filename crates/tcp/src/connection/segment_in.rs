@@ -4,9 +4,8 @@
 //! refused segments in `refusal.rs`.
 
 use super::{CloseReason, Connection, PendingControl, Reader, reset_for};
-use crate::ack::Push;
 use crate::ecn::MarkSeen;
-use crate::receiver::{Data, Finished, Owed, PayloadPlace};
+use crate::receiver::{Data, Owed, PayloadPlace};
 use crate::sender::{FinProgress, IncomingAck};
 use crate::trace::Trace;
 use ackord_events::{Event, RefusalReason, Sink, TcpState};
@@ -192,7 +191,7 @@ impl Connection {
             let bytes = accepted.delivered;
             trace.emit(|endpoint| Event::DataDelivered { endpoint, bytes, stream_offset });
         }
-        if self.receiver.finished == Finished::Yes && had_finished == Finished::No {
+        if self.receiver.finished && !had_finished {
             self.on_fin_received(trace);
         }
         accepted.place
@@ -228,7 +227,7 @@ impl Connection {
 
     #[inline]
     pub(super) fn data_of(&self, segment: &Segment) -> Data {
-        let push = if segment.flags.contains(Flags::PSH) { Push::Set } else { Push::Clear };
+        let push = segment.flags.contains(Flags::PSH);
         Data {
             seq: segment.seq,
             payload: segment.payload_len,

@@ -1,7 +1,7 @@
 //! The next segment leaves.
 
 use super::{Connection, PendingControl};
-use crate::ack::{Carrier, Push};
+use crate::ack::Carrier;
 use crate::ecn::Outbound;
 use crate::receiver::Owed;
 use crate::sender::{FinProgress, Outgoing};
@@ -96,7 +96,7 @@ impl Connection {
             self.sender.validate_by_sending(trace);
         }
         let mut flags = Flags::ACK;
-        if push == Push::Set {
+        if push {
             flags = flags | Flags::PSH;
         }
         if fin {

@@ -17,7 +17,7 @@ impl Connection {
             TcpState::FinWait2 => self.limit_fin_wait_2(trace.now),
             TcpState::TimeWait => {
                 self.timers.stop();
-                self.timers.end_state(Some(trace.now + self.config.time_wait));
+                self.timers.end_state(Some(trace.now + self.config.closing.time_wait));
                 self.sender.stop_timers();
                 self.close_reason.get_or_insert(CloseReason::Orderly);
             }
@@ -51,7 +51,7 @@ impl Connection {
     pub(super) fn limit_fin_wait_2(&mut self, now: ackord_units::Time) {
         if self.reader == Reader::Gone
             && self.state == TcpState::FinWait2
-            && let Some(timeout) = self.config.fin_wait_2_timeout
+            && let Some(timeout) = self.config.closing.fin_wait_2_timeout
         {
             self.timers.end_state(Some(now + timeout));
         }

@@ -16,14 +16,14 @@ impl Connection {
     pub(super) fn look_for_repeated_fin(&mut self, now: Time, segment: &Segment) {
         let fin = segment.flags.contains(Flags::FIN) && !segment.flags.contains(Flags::SYN);
         if fin && segment.end_seq() == self.receiver.rcv_nxt {
-            self.timers.end_state(Some(now + self.config.time_wait));
+            self.timers.end_state(Some(now + self.config.closing.time_wait));
         }
     }
 
     /// The same for a FIN that lies in the window: there is nothing left for it to end, but whoever
     /// sent it waits for an acknowledgment.
     pub(super) fn on_fin_in_time_wait(&mut self, now: Time) {
-        self.timers.end_state(Some(now + self.config.time_wait));
+        self.timers.end_state(Some(now + self.config.closing.time_wait));
         self.receiver.owed = Owed::Now;
     }
 

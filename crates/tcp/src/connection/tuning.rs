@@ -1,6 +1,7 @@
 //! What an application may change while a connection lives, as `setsockopt` lets it.
 
-use super::{Connection, Keepalive};
+use super::Connection;
+use crate::config::Keepalive;
 use crate::nagle::Nagle;
 use crate::receiver::Owed;
 use ackord_units::{Bytes, Span, Time};
@@ -37,6 +38,6 @@ impl Connection {
 
     /// How long data may stay unacknowledged from now on (TCP_USER_TIMEOUT, RFC 9293 §3.9.1).
     pub fn set_user_timeout(&mut self, timeout: Option<Span>) {
-        self.config.user_timeout = timeout;
+        self.config.retries.user_timeout = timeout;
     }
 }

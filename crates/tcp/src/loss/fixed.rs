@@ -2,7 +2,7 @@
 
 use super::{
     DetectorProfile, DetectorView, LossConfig, LossDetector, LossFacts, LossVerdict, Spurious,
-    Undo, UndoReductions,
+    Undo
 };
 use ackord_units::{Bytes, Keyword, Knob, KnobKind, Knobs, Time};
 
@@ -37,7 +37,9 @@ impl LossConfig for FixedConfig {
 pub struct Fixed {
     threshold: u32,
     limited_transmit: LimitedTransmit,
-    undo: UndoReductions,
+    /// Whether a spurious recovery's reduction is taken back, as Linux does; RFC 8985 leaves it to
+    /// others (RFC 4015, RFC 3708).
+    undo: bool,
 }
 
 /// Whether duplicate acknowledgments below the threshold release new data (RFC 3042).
@@ -54,11 +56,11 @@ pub enum LimitedTransmit {
 impl Fixed {
     /// A detector with this DupThresh.
     pub fn new(threshold: u32, limited_transmit: LimitedTransmit) -> Fixed {
-        Fixed { threshold, limited_transmit, undo: UndoReductions::Off }
+        Fixed { threshold, limited_transmit, undo: false }
     }
 
     /// The same, and it gives back what a spurious recovery took or not.
-    pub fn with_undo(self, undo: UndoReductions) -> Fixed {
+    pub fn with_undo(self, undo: bool) -> Fixed {
         Fixed { undo, ..self }
     }
 }
@@ -81,10 +83,7 @@ impl LossDetector for Fixed {
     }
 
     fn on_spurious(&mut self, _now: Time, _spurious: &Spurious) -> Option<Undo> {
-        match self.undo {
-            UndoReductions::On => Some(Undo::Restore),
-            UndoReductions::Off => None,
-        }
+        self.undo.then_some(Undo::Restore)
     }
 
     fn profile(&self) -> DetectorProfile {

@@ -52,8 +52,8 @@ pub use facts::{AckContext, Advance, Delivered, Duplicates, Echo, Hole, LossFact
 pub use fixed::{Fixed, LimitedTransmit};
 pub use ncr::{ExtendedLimitedTransmit, Ncr};
 pub use pr::Pr;
-pub(crate) use rack::{Outstanding, ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
-pub use rack::{Rack, RackRules, UndoReductions};
+pub(crate) use rack::{ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
+pub use rack::{Rack, RackRules};
 pub use vegas::VegasLoss;
 
 use crate::plug_in::copied_in_boxes;

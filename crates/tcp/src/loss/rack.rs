@@ -13,7 +13,7 @@ mod min_rtt;
 mod state;
 mod tlp;
 
-pub(crate) use tlp::{Outstanding, ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
+pub(crate) use tlp::{ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
 
 use super::{
     Delivered, DetectorProfile, DetectorView, Echo, Fixed, Hole, LimitedTransmit, LossConfig,
@@ -63,12 +63,6 @@ pub struct RackConfig {
     pub undo: bool,
 }
 
-impl RackConfig {
-    fn undo(&self) -> UndoReductions {
-        if self.undo { UndoReductions::On } else { UndoReductions::Off }
-    }
-}
-
 impl LossConfig for RackConfig {
     fn build(&self) -> Box<dyn LossDetector> {
         Box::new(Rack::new(*self))
@@ -82,15 +76,6 @@ pub enum RackRules {
     Rfc,
     /// DSACKs widen it once reordering has been seen, and only the recoveries count that were needed.
     Linux,
-}
-
-/// Whether a spurious recovery's reduction is taken back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UndoReductions {
-    /// It is, as Linux does; RFC 8985 leaves it to others (RFC 4015, RFC 3708).
-    On,
-    /// It stays.
-    Off,
 }
 
 /// The loss detector of RFC 8985.
@@ -170,22 +155,20 @@ impl LossDetector for Rack {
         if overtaken && self.knobs.rules == RackRules::Linux {
             self.state.see_reordering();
         }
-        match self.knobs.undo() {
-            UndoReductions::On => {
-                self.undone = true;
-                if !self.in_recovery && self.knobs.rules == RackRules::Linux {
-                    // It had been counted as needed.
-                    self.state.on_recovered_in_vain();
-                }
-                Some(Undo::Restore)
-            }
-            UndoReductions::Off => None,
+        if !self.knobs.undo {
+            return None;
         }
+        self.undone = true;
+        if !self.in_recovery && self.knobs.rules == RackRules::Linux {
+            // It had been counted as needed.
+            self.state.on_recovered_in_vain();
+        }
+        Some(Undo::Restore)
     }
 
     fn without_sack(&self) -> Option<Box<dyn LossDetector>> {
         let fixed = Fixed::new(DUP_THRESH, LimitedTransmit::On);
-        Some(Box::new(fixed.with_undo(self.knobs.undo())))
+        Some(Box::new(fixed.with_undo(self.knobs.undo)))
     }
 
     fn on_delivered(&mut self, now: Time, delivered: &Delivered) {

@@ -5,11 +5,10 @@ mod reassembly;
 mod right_sizing;
 mod round_trip;
 
-pub use right_sizing::BufferTuning;
 pub(crate) use round_trip::ReceiverRtt;
 
 use crate::ack::{
-    AckDecision, AckOnRead, AckPolicy, Answering, Arrival, Carrier, Opening, Order, Push, Reading,
+    AckDecision, AckOnRead, AckPolicy, Answering, Arrival, Carrier, Opening, Order, Reading,
     ReceiveWindow,
 };
 use crate::config::Config;
@@ -54,7 +53,8 @@ pub(crate) struct Receiver {
     ahead: Reassembly,
     /// Sequence number of the peer's FIN, once seen.
     fin_at: Option<Seq>,
-    pub(crate) finished: Finished,
+    /// Whether everything up to the peer's FIN has arrived.
+    pub(crate) finished: bool,
     policy: Box<dyn AckPolicy>,
     pub(crate) owed: Owed,
     /// rcv_nxt at the last acknowledgment sent (Last.ACK.sent of RFC 7323).
@@ -70,13 +70,6 @@ pub(crate) struct Receiver {
     duplicate: Option<SackBlock>,
     /// The acknowledgment timeout last told of.
     told_ato: Option<Span>,
-}
-
-/// Whether everything up to the peer's FIN has arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Finished {
-    Yes,
-    No,
 }
 
 /// What a data segment brought.
@@ -110,17 +103,14 @@ impl Receiver {
             offset: 0,
             read: 0,
             read_at_announcement: 0,
-            buffer: match config.receive_buffer_tuning {
-                BufferTuning::Off => config.receive_buffer,
-                BufferTuning::On => config.receive_buffer_initial.min(config.receive_buffer),
-            },
-            sizing: (config.receive_buffer_tuning == BufferTuning::On)
-                .then(|| Box::new(RightSizing::new(config.receive_buffer, config.mss))),
+            buffer: config.buffers.receive_at_first(),
+            sizing: (config.buffers.tunes_receive)
+                .then(|| Box::new(RightSizing::new(config.buffers.receive, config.mss))),
             scale: 0,
             advertised_edge: Seq(0),
             ahead: Reassembly::default(),
             fin_at: None,
-            finished: Finished::No,
+            finished: false,
             policy,
             owed: Owed::Nothing,
             last_ack_sent: Seq(0),
@@ -174,7 +164,7 @@ impl Receiver {
         let worth_telling = (self.full_size * 2).min(half);
         let opened = (self.rcv_nxt + self.free()).since(self.advertised_edge);
         let announced = self.advertised_edge.since(self.rcv_nxt);
-        if (opened as i32) <= 0 || self.finished == Finished::Yes {
+        if (opened as i32) <= 0 || self.finished {
             return;
         }
         let opened = Bytes(u64::from(opened));
@@ -301,7 +291,7 @@ impl Receiver {
         }
         let ends = self.fin_at.is_some_and(|fin_at| self.rcv_nxt.after(fin_at));
         if ends {
-            self.finished = Finished::Yes;
+            self.finished = true;
         }
         let delivered = self.rcv_nxt.since(before) - u32::from(ends);
         self.offset += u64::from(delivered);
@@ -376,7 +366,7 @@ impl Receiver {
         }
         let seen = if start.before(self.rcv_nxt) {
             // An old segment may reach back before the stream: nothing there has been received.
-            let stream = self.offset + u64::from(self.finished == Finished::Yes);
+            let stream = self.offset + u64::from(self.finished);
             let back = u64::from(self.rcv_nxt.since(start)).min(stream) as u32;
             let start = self.rcv_nxt - back;
             let end = end.min(self.rcv_nxt);
@@ -445,7 +435,7 @@ pub(crate) struct Data {
     pub(crate) seq: Seq,
     pub(crate) payload: u32,
     pub(crate) fin: bool,
-    pub(crate) push: Push,
+    pub(crate) push: bool,
     pub(crate) echo: Option<TimestampEcho>,
     pub(crate) mark: MarkSeen,
 }

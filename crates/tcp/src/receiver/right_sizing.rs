@@ -10,16 +10,7 @@
 
 use super::ReceiverRtt;
 use crate::ack::Arrival;
-use ackord_units::{Bytes, Keyword, Time};
-
-/// Whether a buffer is as large as it may be from the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum BufferTuning {
-    /// It begins small and grows as it is used.
-    On,
-    /// It is.
-    Off,
-}
+use ackord_units::{Bytes, Time};
 
 /// Segments that a first round trip is expected to bring (TCP_INIT_CWND).
 const FIRST_ROUND_SEGMENTS: u64 = 10;

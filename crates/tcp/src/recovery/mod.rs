@@ -6,7 +6,8 @@
 //! | `reno.rs` | fast recovery that the first new acknowledgment ends (RFC 5681) |
 //! | `newreno.rs` | fast recovery with partial acknowledgments (RFC 6582) |
 //! | `ns2/` | the same three as ns-2.35's agents do them |
-//! | `sack.rs` | scoreboard recovery (RFC 6675), with proportional rate reduction (RFC 9937) |
+//! | `sack.rs` | scoreboard recovery (RFC 6675) |
+//! | `prr.rs` | proportional rate reduction (RFC 9937), in a recovery or after a mark |
 //!
 //! The connection owns the scoreboard and the windows; a recovery answers questions.
 
@@ -28,10 +29,13 @@ pub trait RecoveryConfig {
     fn build(&self) -> Box<dyn Recovery>;
 }
 
+mod prr;
+
 pub use newreno::NewReno;
 pub use ns2::{Ns2NewReno, Ns2Reno, Ns2Sack1};
-pub use reno::{OncePerWindow, RenoRecovery};
-pub use sack::{Prr, SackRecovery};
+pub(crate) use prr::{Delivered, Prr};
+pub use reno::RenoRecovery;
+pub use sack::SackRecovery;
 pub use tahoe::Tahoe;
 
 use crate::congestion::LossResponse;

@@ -19,40 +19,29 @@ pub struct RenoRecoveryConfig {
 
 impl RecoveryConfig for RenoRecoveryConfig {
     fn build(&self) -> Box<dyn Recovery> {
-        let once = if self.once_per_window { OncePerWindow::On } else { OncePerWindow::Off };
-        Box::new(RenoRecovery::new(once))
+        Box::new(RenoRecovery::new(self.once_per_window))
     }
 }
 
 /// Fast recovery of one loss per window.
 #[derive(Clone, Copy, Debug)]
 pub struct RenoRecovery {
-    once_per_window: OncePerWindow,
+    /// Whether several losses in one window are answered once (RFC 6582 §3.2 step 2).
+    once_per_window: bool,
     inflation: Bytes,
 }
 
-/// Whether several losses in one window are answered once (RFC 6582 §3.2 step 2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OncePerWindow {
-    /// They are; what the one retransmission does not recover waits for the timer.
-    On,
-    /// Each run of duplicates halves the window again.
-    Off,
-}
-
 impl RenoRecovery {
-    /// A recovery with this rule.
-    pub fn new(once_per_window: OncePerWindow) -> RenoRecovery {
+    /// A recovery that answers several losses in one window once, or each run of duplicates.
+    pub fn new(once_per_window: bool) -> RenoRecovery {
         RenoRecovery { once_per_window, inflation: Bytes::ZERO }
     }
 }
 
 impl Recovery for RenoRecovery {
     fn profile(&self) -> RecoveryProfile {
-        let reentry = match self.once_per_window {
-            OncePerWindow::On => Reentry::AfterRecover,
-            OncePerWindow::Off => Reentry::Allowed,
-        };
+        let reentry =
+            if self.once_per_window { Reentry::AfterRecover } else { Reentry::Allowed };
         RecoveryProfile { reentry, ..RecoveryProfile::STANDARD }
     }
 

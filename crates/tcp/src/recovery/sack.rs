@@ -1,10 +1,8 @@
-//! Scoreboard recovery (RFC 6675), with proportional rate reduction (RFC 9937, the successor of
-//! RFC 6937): what is sent follows what is delivered, so that the window comes down to ssthresh
-//! over the round trip instead of at once.
+//! Scoreboard recovery (RFC 6675), with or without proportional rate reduction (`prr.rs`).
 
 use super::newreno::PARTIAL_ACK_TIMER;
 use super::{
-    Entry, Flight, NewReno, PartialAckTimer, Recovery, RecoveryAck, RecoveryConfig,
+    Delivered, Entry, Flight, NewReno, PartialAckTimer, Prr, Recovery, RecoveryAck, RecoveryConfig,
     RecoveryDecision, RecoveryProfile,
 };
 use ackord_units::{Bytes, Knobs};
@@ -22,46 +20,28 @@ pub struct SackConfig {
 
 impl RecoveryConfig for SackConfig {
     fn build(&self) -> Box<dyn Recovery> {
-        let prr = if self.prr { Prr::On } else { Prr::Off };
-        Box::new(SackRecovery::new(prr).with_timer(self.partial_ack_timer))
+        Box::new(SackRecovery::new(self.prr).with_timer(self.partial_ack_timer))
     }
 }
 
 /// Recovery by the scoreboard's pipe.
 #[derive(Clone, Copy, Debug)]
 pub struct SackRecovery {
-    prr: Prr,
+    /// Whether the reduction is spread over the round trip (RFC 9937), or pipe held below cwnd at once
+    /// (RFC 6675 §5).
+    prr: bool,
     /// What the recovery does that takes its place without SACK.
     timer: PartialAckTimer,
-    /// RecoverFS: bytes in flight when recovery began.
-    recover_flight: Bytes,
-    /// prr_delivered.
-    delivered: Bytes,
-    /// prr_out.
-    sent: Bytes,
-    /// What the last acknowledgment allows, prr_out already taken off.
-    send_count: Bytes,
-}
-
-/// Whether the reduction is spread over the round trip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Prr {
-    /// It is (RFC 9937).
-    On,
-    /// pipe is held below cwnd at once (RFC 6675 §5).
-    Off,
+    reduction: Prr,
 }
 
 impl SackRecovery {
     /// A recovery with or without proportional rate reduction.
-    pub fn new(prr: Prr) -> SackRecovery {
+    pub fn new(prr: bool) -> SackRecovery {
         SackRecovery {
             prr,
             timer: PartialAckTimer::First,
-            recover_flight: Bytes::ZERO,
-            delivered: Bytes::ZERO,
-            sent: Bytes::ZERO,
-            send_count: Bytes::ZERO,
+            reduction: Prr::begin(Bytes::ZERO, false),
         }
     }
 
@@ -70,27 +50,16 @@ impl SackRecovery {
         SackRecovery { timer, ..self }
     }
 
-    /// RFC 9937 §6.2, once per acknowledgment.
     fn reduce_proportionally(&mut self, ack: &RecoveryAck) {
         let Flight { pipe, ssthresh, smss, .. } = ack.flight;
-        self.delivered += ack.delivered;
-        self.send_count = if pipe > ssthresh {
-            // CEIL (prr_delivered * ssthresh / RecoverFS) - prr_out
-            let due = u128::from(self.delivered.get()) * u128::from(ssthresh.get());
-            let due = due.div_ceil(u128::from(self.recover_flight.get().max(1))) as u64;
-            Bytes(due).saturating_sub(self.sent)
-        } else {
-            // Slow-start reduction bound while retransmissions get through, conservative otherwise.
-            let mut limit = self.delivered.saturating_sub(self.sent).max(ack.delivered);
-            if ack.acked > Bytes::ZERO && !ack.new_losses {
-                limit += smss;
-            }
-            limit.min(ssthresh.saturating_sub(pipe))
-        };
-        if self.sent == Bytes::ZERO && self.send_count == Bytes::ZERO {
-            // The fast retransmit leaves in any case.
-            self.send_count = smss;
-        }
+        let safe = ack.acked > Bytes::ZERO && !ack.new_losses;
+        self.reduction.on_ack(Delivered {
+            bytes: ack.delivered,
+            safe,
+            target: ssthresh,
+            pipe,
+            smss,
+        });
     }
 }
 
@@ -102,7 +71,7 @@ impl Recovery for SackRecovery {
 
     fn profile(&self) -> RecoveryProfile {
         RecoveryProfile {
-            spreads_reduction: self.prr == Prr::On,
+            spreads_reduction: self.prr,
             rescues: true,
             ..RecoveryProfile::STANDARD
         }
@@ -112,10 +81,7 @@ impl Recovery for SackRecovery {
         let Entry { flight, delivered, .. } = *entry;
         // RFC 9937 §6.1: RecoverFS is what had not been delivered before this acknowledgment.
         let outstanding = flight.flight_size.saturating_sub(flight.sacked) + delivered;
-        self.recover_flight = outstanding.max(flight.smss);
-        self.delivered = Bytes::ZERO;
-        self.sent = Bytes::ZERO;
-        self.send_count = Bytes::ZERO;
+        self.reduction = Prr::begin(outstanding.max(flight.smss), false);
         if delivered > Bytes::ZERO {
             // §6.2 counts this acknowledgment too; it shows a loss, and so is not safe.
             let (partial, acked, new_losses) = (false, Bytes::ZERO, true);
@@ -130,14 +96,14 @@ impl Recovery for SackRecovery {
     }
 
     fn on_sent(&mut self, bytes: Bytes) {
-        self.sent += bytes;
-        self.send_count = self.send_count.saturating_sub(bytes);
+        self.reduction.on_sent(bytes);
     }
 
     fn allowance(&self, flight: &Flight) -> Bytes {
-        match self.prr {
-            Prr::On => self.send_count,
-            Prr::Off => flight.cwnd.saturating_sub(flight.pipe),
+        if self.prr {
+            self.reduction.allowance()
+        } else {
+            flight.cwnd.saturating_sub(flight.pipe)
         }
     }
 }
@@ -177,7 +143,7 @@ mod tests {
     /// RFC 9937 §6: while pipe is above ssthresh, half of what is delivered may be sent.
     #[test]
     fn one_segment_leaves_for_every_two_delivered() {
-        let mut sack = SackRecovery::new(Prr::On);
+        let mut sack = SackRecovery::new(true);
         sack.enter(&entry(20, 0));
         let mut sent = 0;
         for delivered in 1..=10 {
@@ -193,7 +159,7 @@ mod tests {
 
     #[test]
     fn without_prr_nothing_leaves_until_pipe_is_below_cwnd() {
-        let mut sack = SackRecovery::new(Prr::Off);
+        let mut sack = SackRecovery::new(false);
         sack.enter(&entry(20, 0));
         sack.on_ack(&sacked_one(19));
         assert_eq!(sack.allowance(&flight(19)), Bytes::ZERO);
@@ -204,10 +170,10 @@ mod tests {
     /// counts, the two before do not.
     #[test]
     fn the_acknowledgment_that_begins_recovery_is_counted() {
-        let mut sack = SackRecovery::new(Prr::On);
+        let mut sack = SackRecovery::new(true);
         let flight = Flight { sacked: Bytes(3 * SMSS), ..flight(16) };
         sack.enter(&Entry { flight, duplicate_acks: 3, delivered: Bytes(SMSS) });
-        assert_eq!((sack.recover_flight, sack.delivered), (Bytes(18 * SMSS), Bytes(SMSS)));
+        assert_eq!((sack.reduction.recover_flight, sack.reduction.delivered), (Bytes(18 * SMSS), Bytes(SMSS)));
         // CEIL (1000 * 10 / 18), the fast retransmit, which leaves in any case.
         assert_eq!(sack.allowance(&flight), Bytes(556));
     }
@@ -216,7 +182,7 @@ mod tests {
     /// what the acknowledgment delivered.
     #[test]
     fn a_recovery_that_begins_below_ssthresh_sends_what_was_delivered() {
-        let mut sack = SackRecovery::new(Prr::On);
+        let mut sack = SackRecovery::new(true);
         let flight = Flight { sacked: Bytes(3 * SMSS), ..flight(4) };
         sack.enter(&Entry { flight, duplicate_acks: 1, delivered: Bytes(3 * SMSS) });
         assert_eq!(sack.allowance(&flight), Bytes(3 * SMSS));

@@ -60,6 +60,14 @@ impl Default for Stack {
     }
 }
 
+impl Default for Mechanisms {
+    /// CUBIC, three duplicates, SACK with PRR, delayed acknowledgments, Nagle: what a scenario
+    /// gets that says nothing.
+    fn default() -> Mechanisms {
+        Stack::default().mechanisms()
+    }
+}
+
 /// Takes the mechanism of this name for the choice `key`, as [`Stack::choose`] does in a stack that began as
 /// this profile.
 #[must_use]

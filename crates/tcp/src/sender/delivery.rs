@@ -9,7 +9,7 @@
 //! What the scoreboard calls is marked cold, so that a sender without samples pays for a test only.
 
 use super::scoreboard::Sent;
-use crate::congestion::{LostSegment, RateSample, RecoveryPhase, SelectiveAcks};
+use crate::congestion::{LostSegment, RateSample, RecoveryPhase};
 use ackord_units::{Bytes, Seq, Span, Time};
 use std::collections::VecDeque;
 
@@ -74,7 +74,7 @@ pub(crate) struct SampleContext {
     pub(crate) min_rtt: Option<Span>,
     pub(crate) in_flight: Bytes,
     pub(crate) recovery_phase: RecoveryPhase,
-    pub(crate) selective_acks: SelectiveAcks,
+    pub(crate) selective_acks: bool,
 }
 
 impl Delivery {
@@ -288,7 +288,7 @@ mod tests {
             min_rtt: Some(Span::from_millis(20)),
             in_flight,
             recovery_phase: RecoveryPhase::Open,
-            selective_acks: SelectiveAcks::Agreed,
+            selective_acks: true,
         })
     }
 

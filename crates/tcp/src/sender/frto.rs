@@ -13,21 +13,12 @@ use super::{Phase, Sender};
 use crate::loss::Undo;
 use crate::trace::Trace;
 use ackord_events::{Sink, SpuriousEvidence};
-use ackord_units::{Bytes, Keyword, Seq};
-
-/// Whether timeouts are looked into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum FrtoUse {
-    /// They are.
-    On,
-    /// Each is taken to mean loss.
-    Off,
-}
+use ackord_units::{Bytes, Seq};
 
 /// Whether timeouts are looked into, where that stands, and how much new data it may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frto {
-    on: FrtoUse,
+    is_on: bool,
     step: Step,
     allowance: Bytes,
 }
@@ -83,8 +74,8 @@ enum FrtoVerdict {
 }
 
 impl Frto {
-    pub(super) fn new(on: FrtoUse) -> Frto {
-        Frto { on, step: Step::Off, allowance: Bytes::ZERO }
+    pub(super) fn new(is_on: bool) -> Frto {
+        Frto { is_on, step: Step::Off, allowance: Bytes::ZERO }
     }
 
     /// Whether retransmissions have to wait.
@@ -172,7 +163,7 @@ impl Sender {
             };
             !recovering || repeated && matches!(self.frto.step, Step::FirstAck { .. })
         };
-        let looks = self.frto.on == FrtoUse::On && doubtful;
+        let looks = self.frto.is_on && doubtful;
         let resent = self.board.oldest().map_or(self.queue.snd_una(), Sent::end);
         self.frto.step = if looks { Step::FirstAck { recover, resent } } else { Step::Off };
         self.frto.allowance = Bytes::ZERO;

@@ -5,43 +5,11 @@
 use super::Sender;
 use super::queue::SendQueue;
 use super::validation::Validation;
-use crate::config::Config;
+use crate::config::{Config, CwndUse, IdleRestart};
 use crate::congestion::{CongestionEvent, SendLimit};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Sink};
-use ackord_units::{Bytes, Keyword, Seq, Span, Time};
-
-/// What becomes of cwnd when nothing was sent for longer than a retransmission timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum IdleRestart {
-    /// It stays.
-    Off,
-    /// It becomes the initial window, or stays if that is less (RFC 5681 §4.1).
-    InitialWindow,
-    /// It is halved for each timeout that passed, down to the initial window, and ssthresh
-    /// remembers three quarters of it: what Linux has kept of RFC 2861 §3.
-    Decay,
-    /// The same down to one segment, and a window that is used in part for a whole timeout falls
-    /// half of the way to what was used (RFC 2861 §3).
-    #[keyword = "rfc-2861"]
-    Rfc2861,
-    /// It stays for five minutes, but does not count for more than the path has carried lately
-    /// (RFC 7661).
-    #[keyword = "rfc-7661"]
-    Rfc7661,
-}
-
-/// When cwnd may grow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum CwndUse {
-    /// While less than one segment more would fit (RFC 9293 §3.8.2, RFC 7661 §3).
-    Full,
-    /// While it was full at some time during the round trip, and in slow start while it is less
-    /// than twice what was in use at most: what will be needed a round trip later is there then.
-    HalfInSlowStart,
-    /// Always: nobody asks how much of it is in use (RFC 5681 §3.1 by itself).
-    Any,
-}
+use ackord_units::{Bytes, Seq, Span, Time};
 
 /// When data last left, and how much of cwnd is in use.
 #[derive(Clone, Debug)]
@@ -67,9 +35,9 @@ struct Used {
 impl Usage {
     pub(super) fn new(config: &Config, iss: Seq) -> Usage {
         Usage {
-            idle_restart: config.idle_restart,
-            validation: Validation::new(config.idle_restart),
-            cwnd_use: config.cwnd_use,
+            idle_restart: config.sending.idle_restart,
+            validation: Validation::new(config.sending.idle_restart),
+            cwnd_use: config.sending.cwnd_use,
             used: Used { most: Bytes::ZERO, full: false, until: iss },
             last_sent_at: None,
         }

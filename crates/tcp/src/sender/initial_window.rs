@@ -1,23 +1,7 @@
 //! Sizes of segments and windows. The initial window: RFC 6928 §2, RFC 3390, RFC 5681 §3.1.
 
-use crate::config::Config;
-use ackord_units::{Bytes, Keyword};
-
-/// What bounds the initial window in bytes, beside its number of segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum InitialWindowBound {
-    /// Nothing does.
-    None,
-    /// 14600 bytes, or two segments if that is more (RFC 6928 §2).
-    #[keyword = "rfc-6928"]
-    Rfc6928,
-    /// 4380 bytes, or two segments if that is more, and four segments (RFC 3390 §1).
-    #[keyword = "rfc-3390"]
-    Rfc3390,
-    /// Two, three or four segments, by their size (RFC 5681 §3.1).
-    #[keyword = "rfc-5681"]
-    Rfc5681,
-}
+use crate::config::{Config, InitialWindowBound};
+use ackord_units::Bytes;
 
 impl InitialWindowBound {
     /// The largest initial window with full-sized segments of `smss`.
@@ -49,9 +33,9 @@ impl Sizes {
     pub(super) fn new(config: &Config) -> Sizes {
         Sizes {
             smss: config.mss,
-            initial_window_segments: config.initial_window_segments,
-            initial_window_bound: config.initial_window_bound,
-            max_window_segments: config.max_window_segments,
+            initial_window_segments: config.window.initial_segments,
+            initial_window_bound: config.window.initial_bound,
+            max_window_segments: config.window.max_segments,
         }
     }
 

@@ -1,8 +1,9 @@
 //! Loss recovery: whether one is under way, what begins and ends it, and what it lets out.
 
+use super::Sender;
 use super::marks::Cause;
 use super::scoreboard::Sent;
-use super::{Sender, TimeoutInRecovery};
+use crate::config::TimeoutInRecovery;
 use crate::congestion::{AckSample, CongestionEvent, LossAnswer, LossResponse};
 use crate::recovery::{
     Entry, Flight, Recovery, RecoveryAck, RecoveryDecision, RecoveryProfile, Reentry,

@@ -14,7 +14,7 @@
 
 use super::Sender;
 use crate::congestion::{CongestionEvent, LossAnswer, LossResponse};
-use crate::recovery::Flight;
+use crate::recovery::{Delivered, Flight, Prr};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Sink};
 use ackord_units::{Bytes, Seq};
@@ -36,20 +36,7 @@ pub(crate) struct Reductions {
     /// CWR has to leave.
     cwr_due: bool,
     /// How the network is emptied down to the new window.
-    spread: Option<Spread>,
-}
-
-/// Proportional rate reduction after a mark, in RFC 9937's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Spread {
-    /// RecoverFS.
-    recover_flight: Bytes,
-    /// prr_delivered.
-    delivered: Bytes,
-    /// prr_out.
-    sent: Bytes,
-    /// What the last acknowledgment allows, prr_out already taken off.
-    send_count: Bytes,
+    spread: Option<Prr>,
 }
 
 /// What an acknowledgment says to a reduction that is under way.
@@ -59,29 +46,6 @@ pub(super) struct Arrived {
     pub(super) acked: Bytes,
     /// All that it shows to be delivered.
     pub(super) delivered: Bytes,
-}
-
-impl Spread {
-    /// RFC 9937 §6.2; in whole segments, as Linux counts, so that the first one leaves with the
-    /// first that was delivered.
-    fn on_ack(&mut self, arrived: Arrived, flight: &Flight) {
-        let Flight { pipe, cwnd, smss, .. } = *flight;
-        self.delivered += arrived.delivered;
-        self.send_count = if pipe > cwnd {
-            let due = u128::from(self.delivered.get()) * u128::from(cwnd.get());
-            let due = due.div_ceil(u128::from(self.recover_flight.get().max(1))) as u64;
-            (smss * due.div_ceil(smss.get().max(1))).saturating_sub(self.sent)
-        } else {
-            let mut limit = self.delivered.saturating_sub(self.sent).max(arrived.delivered);
-            if arrived.acked > Bytes::ZERO {
-                limit += smss;
-            }
-            limit.min(cwnd.saturating_sub(pipe))
-        };
-        if self.sent == Bytes::ZERO {
-            self.send_count = self.send_count.max(smss);
-        }
-    }
 }
 
 /// What a reduction was for.
@@ -116,8 +80,7 @@ impl Marks {
     /// The reduction that a mark has just brought is spread over the round trip.
     fn spread(&mut self, recover_flight: Bytes) {
         if let Marks::On(reductions) = self {
-            let (delivered, sent, send_count) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
-            reductions.spread = Some(Spread { recover_flight, delivered, sent, send_count });
+            reductions.spread = Some(Prr::begin(recover_flight, true));
         }
     }
 
@@ -127,7 +90,10 @@ impl Marks {
         if let Marks::On(Reductions { spread: Some(spread), .. }) = self
             && arrived.delivered > Bytes::ZERO
         {
-            spread.on_ack(arrived, flight);
+            let Flight { pipe, cwnd, smss, .. } = *flight;
+            let Arrived { acked, delivered } = arrived;
+            let safe = acked > Bytes::ZERO;
+            spread.on_ack(Delivered { bytes: delivered, safe, target: cwnd, pipe, smss });
         }
     }
 
@@ -135,8 +101,7 @@ impl Marks {
     #[inline]
     pub(super) fn on_sent(&mut self, bytes: Bytes) {
         if let Marks::On(Reductions { spread: Some(spread), .. }) = self {
-            spread.sent += bytes;
-            spread.send_count = spread.send_count.saturating_sub(bytes);
+            spread.on_sent(bytes);
         }
     }
 
@@ -144,7 +109,7 @@ impl Marks {
     #[inline]
     pub(super) fn allowance(&self) -> Option<Bytes> {
         match self {
-            Marks::On(Reductions { spread: Some(spread), .. }) => Some(spread.send_count),
+            Marks::On(Reductions { spread: Some(spread), .. }) => Some(spread.allowance()),
             _ => None,
         }
     }

@@ -62,21 +62,14 @@ mod undo;
 mod validation;
 
 pub(crate) use ack_in::IncomingAck;
-pub use frto::FrtoUse;
-pub use idle::{CwndUse, IdleRestart};
-pub use initial_window::InitialWindowBound;
 pub(crate) use loss_recovery::Phase;
 pub(crate) use next::Outgoing;
-pub use offload::{Offload, offload_rate, offload_segments};
-pub use pacing::Pacing;
-pub use peers_window::{ClosedWindow, ShrunkWindow};
+pub use offload::{offload_rate, offload_segments};
 pub(crate) use queue::FinProgress;
 pub(crate) use scoreboard::SentState;
-pub use timeout::TimeoutInRecovery;
-pub use undo::{DuplicateReports, UndoGrowth};
 
 use crate::config::Config;
-use crate::congestion::{CongestionControl, Established, SelectiveAcks};
+use crate::congestion::{CongestionControl, Established};
 use crate::loss::LossDetector;
 use crate::nagle::Nagle;
 use crate::recovery::{Flight, Recovery};
@@ -168,21 +161,21 @@ impl Sender {
         Sender {
             queue: SendQueue::new(config, iss),
             peer: PeerOptions::default(),
-            peer_window: PeerWindow::new(config.shrunk_window),
-            persist: Persist::new(config.closed_window),
+            peer_window: PeerWindow::new(config.sending.shrunk_window),
+            persist: Persist::new(config.sending.closed_window),
             sizes: Sizes::new(config),
             board,
             timer: RetransmissionTimer::new(config),
             congestion,
             nagle,
             detection: LossDetection::new(loss),
-            recovery: LossRecovery::new(recovery, config.timeout_in_recovery, iss),
+            recovery: LossRecovery::new(recovery, config.sending.timeout_in_recovery, iss),
             undo: UndoState::new(config),
-            frto: Frto::new(config.frto),
+            frto: Frto::new(config.sending.frto),
             tail: None,
             marks: Marks::Off,
             usage: Usage::new(config, iss),
-            packet: OpenPacket::new(config.offload),
+            packet: OpenPacket::new(config.sending.offload),
             pacer: Pacer::new(config.pacing),
             last_reported_window: (Bytes::ZERO, Bytes::ZERO),
         }
@@ -201,10 +194,10 @@ impl Sender {
         let established = Established {
             smss: self.sizes.smss(),
             initial_window,
-            bursts: self.pacer.bursts(),
+            paced: self.pacer.is_on(),
             srtt: self.timer.rtt().srtt(),
             iss: self.queue.iss(),
-            selective_acks: self.selective_acks(),
+            selective_acks: self.peer.sack(),
         };
         self.congestion.on_established(trace.now, established);
         self.pacer.establish(self.congestion.pacing_rate());
@@ -231,10 +224,6 @@ impl Sender {
     /// Whether anything waits for the peer: sent and not acknowledged, or not sent yet.
     pub(crate) fn has_anything_unacknowledged(&self) -> bool {
         !self.board.is_empty() || self.queue.has_unsent() || self.persist.byte_out()
-    }
-
-    fn selective_acks(&self) -> SelectiveAcks {
-        if self.peer.sack() { SelectiveAcks::Agreed } else { SelectiveAcks::Absent }
     }
 
     pub(crate) fn write(&mut self, bytes: Bytes) -> Bytes {

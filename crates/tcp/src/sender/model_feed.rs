@@ -105,7 +105,7 @@ impl Sender {
                 Phase::FastRecovery { .. } => RecoveryPhase::FastRecovery,
                 Phase::SlowStartRecovery { .. } => RecoveryPhase::Timeout,
             },
-            selective_acks: self.selective_acks(),
+            selective_acks: self.peer.sack(),
         };
         let (Some(delivery), Some(model)) =
             (&mut self.board.delivery, self.congestion.path_model())

@@ -3,7 +3,6 @@
 use super::persist::override_timeout;
 use super::scoreboard::Sent;
 use super::{FinProgress, Phase, Sender};
-use crate::ack::Push;
 use crate::congestion::LossAnswer;
 use crate::loss::ProbeKind;
 use crate::nagle::SmallSegment;
@@ -18,7 +17,7 @@ pub(crate) struct Outgoing {
     pub(crate) payload: u32,
     pub(crate) fin: bool,
     /// It ends what the application has written so far.
-    pub(crate) push: Push,
+    pub(crate) push: bool,
     pub(crate) kind: SegmentKind,
 }
 
@@ -213,7 +212,7 @@ impl Sender {
             seq: self.queue.snd_nxt(),
             payload,
             fin,
-            push: if all && payload > 0 { Push::Set } else { Push::Clear },
+            push: all && payload > 0,
             kind: SegmentKind::New,
         })
     }
@@ -285,7 +284,7 @@ impl Sender {
             self.persist.on_override();
             let payload = room.min(self.queue.unsent().get() as u32);
             let (seq, kind) = (self.queue.snd_nxt(), SegmentKind::New);
-            let small = Outgoing { seq, payload, fin: false, push: Push::Set, kind };
+            let small = Outgoing { seq, payload, fin: false, push: true, kind };
             return Some(self.send_new(now, small));
         }
         let next = self.timer.expires_at(now, self.persist.interval(rto));
@@ -296,7 +295,7 @@ impl Sender {
             seq: if old { self.queue.snd_una() - 1 } else { self.queue.snd_nxt() },
             payload: u32::from(!old),
             fin: false,
-            push: Push::Clear,
+            push: false,
             kind: SegmentKind::WindowProbe,
         })
     }

@@ -7,8 +7,7 @@
 
 use super::scoreboard::Sent;
 use super::{FinProgress, Outgoing, Sender};
-use crate::ack::Push;
-use ackord_units::{Bytes, Keyword, Span, Time};
+use ackord_units::{Bytes, Span, Time};
 
 /// Bytes of the largest packet that is handed over at once (GSO_LEGACY_MAX_SIZE).
 const MOST_BYTES: u64 = 65_536;
@@ -22,25 +21,17 @@ const SOON: Span = Span::from_millis(1);
 /// The share of a window that leaves at once (net.ipv4.tcp_tso_win_divisor).
 const WINDOW_DIVISOR: u64 = 3;
 
-/// Whether segments are handed over several at once, for others to cut up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum Offload {
-    /// As many as leave within a millisecond.
-    On,
-    /// One by one.
-    Off,
-}
-
 /// The packet that is being filled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenPacket {
-    offload: Offload,
+    /// Whether segments are handed over several at once, for others to cut up.
+    offload: bool,
     /// Segments in it so far.
     segments: u64,
 }
 
 impl OpenPacket {
-    pub(super) fn new(offload: Offload) -> OpenPacket {
+    pub(super) fn new(offload: bool) -> OpenPacket {
         OpenPacket { offload, segments: 0 }
     }
 }
@@ -49,9 +40,10 @@ impl Sender {
     /// The segment, which is about to leave, with PSH if it is the last of a packet.
     #[inline]
     pub(super) fn packed(&mut self, outgoing: Outgoing, room: Bytes) -> Outgoing {
-        match self.packet.offload {
-            Offload::Off => outgoing,
-            Offload::On => self.in_packet(outgoing, self.sizes.smss().min(room)),
+        if self.packet.offload {
+            self.in_packet(outgoing, self.sizes.smss().min(room))
+        } else {
+            outgoing
         }
     }
 
@@ -67,14 +59,14 @@ impl Sender {
             return outgoing;
         }
         let alone = std::mem::take(&mut self.packet.segments) < 2;
-        Outgoing { push: if alone { outgoing.push } else { Push::Set }, ..outgoing }
+        Outgoing { push: outgoing.push || !alone, ..outgoing }
     }
 
     /// Whether what could leave now waits for more to leave with (`tcp_tso_should_defer`): soon after the last
     /// packet, while less can leave than a packet holds and a third of the window, if an acknowledgment is
     /// likely to come soon.
     pub(super) fn defers(&mut self, now: Time, room: Bytes) -> bool {
-        let begins = self.packet.offload == Offload::On && self.packet.segments == 0;
+        let begins = self.packet.offload && self.packet.segments == 0;
         if !begins || !self.recovery.is_open() {
             return false;
         }

@@ -8,20 +8,8 @@
 //! Acknowledgments without data and probes of a closed window are not paced.
 
 use super::Sender;
-use crate::congestion::Bursts;
-use ackord_units::{Bytes, Keyword, Rate, Span, Time};
-
-/// Whether new and retransmitted data is paced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum Pacing {
-    /// If the congestion control asks for it.
-    Auto,
-    /// Never.
-    Off,
-    /// Always: at the control's rate, or else at twice cwnd/SRTT in slow start and 1.2 times
-    /// beyond.
-    On,
-}
+use crate::config::Pacing;
+use ackord_units::{Bytes, Rate, Span, Time};
 
 /// How much of a late wake-up may be made up for; the aggregate of draft-ietf-ccwg-bbr-06 §5.6.3.
 const CATCH_UP: Span = Span::from_millis(1);
@@ -69,8 +57,8 @@ impl Pacer {
     }
 
     /// Whether all data of this connection is paced, whatever the control says.
-    pub(crate) fn bursts(&self) -> Bursts {
-        if self.choice == Pacing::On { Bursts::Paced } else { Bursts::AtOnce }
+    pub(crate) fn is_on(&self) -> bool {
+        self.choice == Pacing::On
     }
 
     /// Whether data has to wait at `now`; it is then waited for.

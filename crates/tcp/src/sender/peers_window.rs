@@ -8,29 +8,8 @@ use super::persist::Persist;
 use super::queue::SendQueue;
 use super::scoreboard::Sent;
 use super::{IncomingAck, Sender};
-use ackord_units::{Keyword, Seq, Span, Time};
-
-/// Which acknowledgments may take back window that was offered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum ShrunkWindow {
-    /// Each recent one (RFC 9293 §3.10.7.4).
-    Recent,
-    /// One that acknowledges new data, or closes the window altogether.
-    AdvancingOrClosed,
-}
-
-/// What watches over what is outstanding while the peer's window is closed, and how that is probed
-/// where nothing is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum ClosedWindow {
-    /// The persist timer (RFC 9293 §3.8.6): its probe is the oldest segment, and neither cwnd nor
-    /// the retransmission timeout change. With nothing outstanding, a new byte (§3.8.6.1).
-    Probe,
-    /// The retransmission timer. Each of its expiries lowers ssthresh as a first one does and takes
-    /// the place of what could have been given back; the connection is never given up. With nothing
-    /// outstanding, an empty segment from below the window.
-    Timeout,
-}
+use crate::config::ShrunkWindow;
+use ackord_units::{Seq, Span, Time};
 
 /// The window the peer offers, and the segments it came from (RFC 9293 §3.3.1).
 #[derive(Clone, Copy, Debug)]

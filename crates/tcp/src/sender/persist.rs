@@ -1,6 +1,6 @@
 //! The persist timer: the probing of a closed window (RFC 9293 §3.8.6.1).
 
-use super::ClosedWindow;
+use crate::config::ClosedWindow;
 use ackord_units::{Span, Time};
 
 /// The longest time between two probes.

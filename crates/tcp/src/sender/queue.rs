@@ -1,7 +1,6 @@
 //! What was written, what of it was sent, and what of that is acknowledged.
 
 use crate::config::Config;
-use crate::receiver::BufferTuning;
 use crate::rtt::Window;
 use ackord_units::{Bytes, Seq};
 
@@ -43,11 +42,8 @@ impl SendQueue {
             una_offset: 0,
             nxt_offset: 0,
             written: 0,
-            buffer: match config.send_buffer_tuning {
-                BufferTuning::Off => config.send_buffer,
-                BufferTuning::On => config.send_buffer_initial.min(config.send_buffer),
-            },
-            max_buffer: config.send_buffer,
+            buffer: config.buffers.send_at_first(),
+            max_buffer: config.buffers.send,
             fin: FinProgress::Open,
         }
     }
@@ -194,9 +190,13 @@ impl SendQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Buffers;
 
     fn queue() -> SendQueue {
-        let config = Config { send_buffer: Bytes(5_000), ..Config::default() };
+        let config = Config {
+            buffers: Buffers { send: Bytes(5_000), ..Buffers::default() },
+            ..Config::default()
+        };
         let mut queue = SendQueue::new(&config, Seq(100));
         queue.on_syn_sent();
         queue.on_syn_acked(Seq(101));

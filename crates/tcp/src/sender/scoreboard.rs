@@ -7,7 +7,6 @@
 
 use super::by_time::TimeOrder;
 use super::delivery::Delivery;
-use crate::ack::Push;
 use ackord_units::{Bytes, Seq, Time};
 use ackord_wire::{MAX_SACK_BLOCKS, SackBlock, SackBlocks};
 use std::collections::VecDeque;
@@ -21,7 +20,7 @@ pub(crate) struct Sent {
     /// Whether it carries the FIN.
     pub(crate) fin: bool,
     /// Whether it ended what had been written when it first left: so it is retransmitted too.
-    pub(crate) push: Push,
+    pub(crate) push: bool,
     /// When it was last sent.
     pub(crate) sent_at: Time,
     pub(crate) state: SentState,
@@ -57,7 +56,7 @@ impl Sent {
             seq,
             payload,
             fin,
-            push: Push::Clear,
+            push: false,
             sent_at: now,
             state: SentState::InFlight,
             retransmitted: false,

@@ -4,7 +4,7 @@
 use super::Sender;
 use super::ack_in::IncomingAck;
 use crate::congestion::{CongestionEvent, LossResponse};
-use crate::loss::{Outstanding, ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
+use crate::loss::{ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Sink};
 use ackord_units::{Bytes, Seq, Span, Time};
@@ -60,14 +60,11 @@ impl Sender {
         }
         let quiet = self.recovery.is_open() && self.board.sacked() == Bytes::ZERO;
         let (srtt, rto_at) = (self.timer.rtt().srtt(), self.timer.at());
-        let outstanding = match self.board.segments() {
-            1 => Outstanding::One,
-            _ => Outstanding::More,
-        };
+        let lone = self.board.segments() == 1;
         let timer = &self.timer;
         let Some(tail) = &mut self.tail else { return };
         tail.at = rto_at.filter(|_| quiet && tail.tlp.may_probe()).map(|rto_at| {
-            let due = tail.tlp.due(&ProbeFacts { now, srtt, outstanding, rto_at });
+            let due = tail.tlp.due(&ProbeFacts { now, srtt, lone, rto_at });
             timer.expires_at(now, due.saturating_since(now)).min(rto_at)
         });
     }

@@ -5,17 +5,6 @@ use super::marks::Cause;
 use crate::congestion::{CongestionEvent, TimeoutOrder};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
-use ackord_units::Keyword;
-
-/// Whether a timeout in fast recovery lowers ssthresh, which the loss has lowered already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum TimeoutInRecovery {
-    /// It does (RFC 5681 §3.1 makes no difference).
-    Reduces,
-    /// It does not, and what the loss took may still be given back. F-RTO does not look into it,
-    /// but into the next one, if no new data is acknowledged in between.
-    Keeps,
-}
 
 impl Sender {
     /// The retransmission timer expired with data outstanding.

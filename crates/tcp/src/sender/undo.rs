@@ -10,34 +10,14 @@
 //! duplicated by the network beyond asking that the bytes were indeed retransmitted.
 
 use super::{IncomingAck, Sender};
-use crate::config::Config;
+use crate::config::{Config, DuplicateReports};
 use crate::congestion::CongestionEvent;
 use crate::loss::{AckContext, Advance, Duplicates, Spurious, Undo};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Event, RecoveryKind, Sink, SpuriousEvidence};
-use ackord_units::{Bytes, Keyword, Seq, Span, Time};
+use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{SackBlock, SackBlocks};
 use std::collections::VecDeque;
-
-/// Whether the acknowledgment that shows a recovery to be spurious also lets cwnd grow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum UndoGrowth {
-    /// It does, by what it covers.
-    On,
-    /// It only gives back what was taken.
-    Off,
-}
-
-/// Which reports of duplicates are taken in (RFC 2883).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum DuplicateReports {
-    /// Those of bytes that were retransmitted lately.
-    Own,
-    /// None while more duplicates have been reported than segments were ever retransmitted: something
-    /// else on the path makes them. Below that any counts for RACK's reordering window; for the
-    /// recovery they are about, as above.
-    Plausible,
-}
 
 /// What the last recovery took, and what is known about whether it was needed.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +53,8 @@ struct Filled {
 /// The recoveries of a connection, as far as they may yet prove spurious.
 #[derive(Clone, Debug)]
 pub(super) struct UndoState {
-    growth: UndoGrowth,
+    /// Whether the acknowledgment that shows a recovery to be spurious also lets cwnd grow.
+    lets_cwnd_grow: bool,
     duplicate_reports: DuplicateReports,
     taken: Option<Taken>,
     /// Number of the present or last recovery.
@@ -98,8 +79,8 @@ struct Resent {
 impl UndoState {
     pub(super) fn new(config: &Config) -> UndoState {
         UndoState {
-            growth: config.undo_growth,
-            duplicate_reports: config.duplicate_reports,
+            lets_cwnd_grow: config.sending.undo_growth,
+            duplicate_reports: config.sending.duplicate_reports,
             taken: None,
             number: 0,
             previous_ssthresh: None,
@@ -111,7 +92,7 @@ impl UndoState {
 
     /// Whether the acknowledgment that shows a recovery to be spurious also lets cwnd grow.
     pub(super) fn lets_cwnd_grow(&self) -> bool {
-        self.growth == UndoGrowth::On
+        self.lets_cwnd_grow
     }
 
     /// A segment was retransmitted at `now`. Reports of it come within about a round trip; `forget`

@@ -8,7 +8,8 @@
 //! Not modelled: pacing of the bursts that a kept window may let out, which RFC 7661 §4.4.2 leaves
 //! open (`pacing = "on"` does it), and a pipeACK learnt from earlier connections.
 
-use super::{IdleRestart, Sender};
+use super::Sender;
+use crate::config::IdleRestart;
 use crate::trace::Trace;
 use ackord_events::Sink;
 use ackord_units::{Bytes, Seq, Span, Time};

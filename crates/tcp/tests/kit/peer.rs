@@ -42,7 +42,7 @@ impl Peer {
     /// A sender that has just become established, with an unbounded amount of data to send.
     pub fn of(setup: Setup) -> Peer {
         let mut config = Config { mss: Bytes(u64::from(SMSS)), ..Config::default() };
-        config.initial_window_segments = setup.initial_window;
+        config.window.initial_segments = setup.initial_window;
         config.pacing = setup.pacing;
         config.offers.timestamps = false;
         config.offers.window_scaling = false;

@@ -415,7 +415,7 @@ impl<'a> Drive<'a> {
             self.flush(side)?;
         }
         let end = self.end(side);
-        let (readable, buffer) = (end.connection.readable(), end.config.receive_buffer);
+        let (readable, buffer) = (end.connection.readable(), end.config.buffers.receive);
         hold!(readable <= buffer, "{readable} wait to be read, the buffer holds {buffer}");
         let flight = end.connection.flight_size().get();
         let written = self.ledgers[index(side)].written;

@@ -303,7 +303,7 @@ impl Siege {
     }
 
     fn judge(&mut self) -> Result<(), Broken> {
-        let (connection, buffer) = (&self.connection, self.config.receive_buffer);
+        let (connection, buffer) = (&self.connection, self.config.buffers.receive);
         let readable = connection.readable();
         hold!(readable <= buffer, "{readable} wait to be read, the buffer holds {buffer}");
         let (acked, received) = (connection.bytes_acked(), connection.bytes_received());

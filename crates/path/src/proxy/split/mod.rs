@@ -88,9 +88,9 @@ impl SplitConfig {
     fn endpoints(&self, peer: Peer) -> Endpoints {
         let stack = self.stack(peer);
         let mut config = stack.config();
-        config.send_buffer = UNBOUNDED;
+        config.buffers.send = UNBOUNDED;
         if let Some(limit) = self.buffer {
-            config.receive_buffer = limit;
+            config.buffers.receive = limit;
         }
         let mut mechanisms = stack.mechanisms();
         if let (Peer::Mobile, Hop::SelectiveRepeat(sender)) = (peer, self.hop) {
@@ -101,7 +101,7 @@ impl SplitConfig {
 
     /// How long what is over is remembered.
     fn memory(&self) -> Span {
-        let of = |peer| self.stack(peer).config().time_wait;
+        let of = |peer| self.stack(peer).config().closing.time_wait;
         of(Peer::Fixed).max(of(Peer::Mobile))
     }
 }

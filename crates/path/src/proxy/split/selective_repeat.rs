@@ -30,7 +30,7 @@ use ackord_tcp::loss::{
     Delivered, DetectorProfile, DetectorView, Fixed, Hole, LimitedTransmit, LossDetector,
     LossEvent, LossFacts, LossVerdict, Overdue, TimeScope,
 };
-use ackord_tcp::recovery::{Prr, SackRecovery};
+use ackord_tcp::recovery::SackRecovery;
 use ackord_tcp::{Config, Mechanisms};
 use ackord_units::{Bytes, Span, Time};
 
@@ -46,7 +46,7 @@ pub struct SelectiveRepeat {
 impl SelectiveRepeat {
     /// Makes an endpoint's sender one of these.
     pub(super) fn equip(&self, config: &mut Config, mechanisms: &mut Mechanisms) {
-        config.max_window_segments = Some(self.window_segments);
+        config.window.max_segments = Some(self.window_segments);
         mechanisms.congestion =
             Box::new(FixedWindow { segments: self.window_segments, cwnd: Bytes(1) });
         mechanisms.loss = Box::new(SegmentTimers {
@@ -54,7 +54,7 @@ impl SelectiveRepeat {
             trip: WirelessRoundTrip::default(),
             stretch: 1,
         });
-        mechanisms.recovery = Box::new(SackRecovery::new(Prr::Off));
+        mechanisms.recovery = Box::new(SackRecovery::new(false));
     }
 }
 

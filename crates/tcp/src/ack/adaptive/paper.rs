@@ -56,13 +56,12 @@ impl AckPolicy for AdaptivePaper {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::SackUse;
     use super::super::super::testing::{Bench, Fit, at_ms};
     use super::*;
 
     fn opened() -> AdaptivePaper {
         let mut policy = AdaptivePaper::new(0.1, Span::from_millis(200), 2);
-        policy.on_open(at_ms(0), &Opening { sack: SackUse::Agreed });
+        policy.on_open(at_ms(0), &Opening { sack: true });
         policy
     }
 
@@ -91,7 +90,7 @@ mod tests {
     #[test]
     fn nothing_bounds_it_and_a_silence_of_seconds_exceeds_what_the_rfc_allows() {
         let mut policy = AdaptivePaper::new(1.0, Span::from_millis(200), 2);
-        policy.on_open(at_ms(0), &Opening { sack: SackUse::Agreed });
+        policy.on_open(at_ms(0), &Opening { sack: true });
         let decision = Fit::in_order(1000).ask(&mut policy, at_ms(5_000));
         assert_eq!(decision, AckDecision::NoLaterThan(at_ms(10_000)));
     }

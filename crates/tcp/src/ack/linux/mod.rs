@@ -22,7 +22,7 @@ mod window;
 
 use super::{
     AckConfig, AckDecision, AckOnRead, AckPolicy, Answering, Arrival, Carrier, Opening, Order,
-    Push, Reading, SackUse,
+    Reading,
 };
 use crate::ecn::MarkSeen;
 use ackord_units::{Bytes, Keyword, Knobs, Ratio, Span, Time};
@@ -117,7 +117,7 @@ pub enum SoRcvbuf {
 pub struct LinuxAck {
     knobs: LinuxAckConfig,
     clock: TickClock,
-    sack: SackUse,
+    sack: bool,
     rcv_mss: RcvMss,
     window: WindowModel,
     /// The acknowledgment timeout, once a segment has come.
@@ -157,7 +157,7 @@ impl LinuxAck {
         LinuxAck {
             knobs,
             clock: TickClock(knobs.tick),
-            sack: SackUse::Absent,
+            sack: false,
             rcv_mss: RcvMss::new(),
             window: WindowModel::new(knobs.so_rcvbuf),
             ato: None,
@@ -199,7 +199,7 @@ impl LinuxAck {
         pending.pushed = match (measured, arrival.push) {
             (Measured::Small, _) => (pending.pushed + 1).min(2),
             // It may be the end of a write as well.
-            (Measured::Full, Push::Set) => pending.pushed.max(1),
+            (Measured::Full, true) => pending.pushed.max(1),
             _ => pending.pushed,
         };
         self.duplicates = Duplicates::default();
@@ -273,7 +273,7 @@ impl LinuxAck {
     /// Beyond the third, acknowledgments of one byte are held together for a moment where they
     /// carry SACK blocks.
     fn compress(&mut self, now: Time, arrival: &Arrival<'_>) -> AckDecision {
-        if self.sack == SackUse::Absent || self.duplicates.held >= self.knobs.sack_compression_limit
+        if !self.sack || self.duplicates.held >= self.knobs.sack_compression_limit
         {
             return AckDecision::BeforeAnswers;
         }

@@ -1,6 +1,6 @@
 //! What a Linux receiver takes for the peer's segment size (`rcv_mss`).
 
-use super::super::{Arrival, Push};
+use super::super::{Arrival};
 use ackord_units::Bytes;
 
 /// The least a segment may measure to change the estimate twice in a row: TCP_MIN_MSS, and the
@@ -43,7 +43,7 @@ impl RcvMss {
             self.size = size;
             return Measured::Full;
         }
-        let counts = size >= LEAST_WITH_PUSH || (size >= LEAST && arrival.push == Push::Clear);
+        let counts = size >= LEAST_WITH_PUSH || (size >= LEAST && !arrival.push);
         if counts {
             self.last = Some(size);
             if last == Some(size) {

@@ -18,13 +18,13 @@ const KNOBS: LinuxAckConfig = LinuxAckConfig {
 
 fn bench() -> Bench<LinuxAck> {
     let mut policy = LinuxAck::new(KNOBS);
-    policy.on_open(at_ms(0), &Opening { sack: SackUse::Agreed });
+    policy.on_open(at_ms(0), &Opening { sack: true });
     Bench::new(policy)
 }
 
 /// A small segment that ends a write.
 fn small() -> Fit {
-    Fit { payload: 100, push: Push::Set, ..Fit::in_order(0) }
+    Fit { payload: 100, push: true, ..Fit::in_order(0) }
 }
 
 /// A bench whose budget is spent by 16 small writes, 10 ms apart, the last at 150 ms.
@@ -39,7 +39,7 @@ fn spent() -> Bench<LinuxAck> {
 /// 25 full segments, the last at 24 ms.
 fn grown(knobs: LinuxAckConfig) -> Bench<LinuxAck> {
     let mut policy = LinuxAck::new(knobs);
-    policy.on_open(at_ms(0), &Opening { sack: SackUse::Agreed });
+    policy.on_open(at_ms(0), &Opening { sack: true });
     let mut bench = Bench::new(policy);
     (0..25).for_each(|millis| bench.arrive(at_ms(millis)));
     assert_eq!(bench.acks.len(), 25);
@@ -62,7 +62,7 @@ fn sixteen_at_once_and_then_every_second() {
 #[test]
 fn a_buffer_set_by_hand_grows_for_hundreds_of_segments() {
     let mut policy = LinuxAck::new(LinuxAckConfig { so_rcvbuf: SoRcvbuf::Set, ..KNOBS });
-    policy.on_open(at_ms(0), &Opening { sack: SackUse::Agreed });
+    policy.on_open(at_ms(0), &Opening { sack: true });
     let mut bench = Bench::new(policy);
     let mss = Bytes(1448);
     let free = Bytes(4 << 20) - mss;
@@ -131,7 +131,7 @@ fn reading_all_of_a_write_that_has_ended_acknowledges_it() {
 
 #[test]
 fn reading_a_lone_full_segment_does_not_unless_it_ends_a_write() {
-    for (push, acks) in [(Push::Clear, 0), (Push::Set, 1)] {
+    for (push, acks) in [(false, 0), (true, 1)] {
         let mut bench = grown(KNOBS);
         bench.take(at_ms(30), Fit { push, ..Fit::in_order(0) });
         bench.read(at_ms(30));
@@ -210,7 +210,7 @@ fn a_window_that_cannot_move_waits_for_the_reader() {
 fn acks_of_ten_out_of_order(echo: Option<TimestampEcho>) -> Vec<Time> {
     let share = Ratio::new(0.05).expect("a share");
     let mut policy = LinuxAck::new(LinuxAckConfig { sack_compression_share: share, ..KNOBS });
-    policy.on_open(at_ms(0), &Opening { sack: SackUse::Agreed });
+    policy.on_open(at_ms(0), &Opening { sack: true });
     let mut bench = Bench::new(policy);
     let fit = Fit { payload: 100, echo, ..Fit::in_order(0) };
     (0..20).for_each(|number| bench.take(at_ms(40 + number), fit));

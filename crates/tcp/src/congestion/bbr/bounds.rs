@@ -2,7 +2,7 @@
 //! (draft-ietf-ccwg-bbr-06 §5.5.10, §5.5.11, §5.6.4.7).
 
 use super::{Bbr, Phase, State};
-use crate::congestion::{LostSegment, RateSample, SelectiveAcks};
+use crate::congestion::{LostSegment, RateSample};
 use ackord_units::{Bytes, Rate, Time};
 
 /// The delivery process of the last round trip (§5.5.10.3).
@@ -97,7 +97,7 @@ impl Bbr {
     pub(super) fn is_inflight_too_high(&self, lost: Bytes, sent_in_flight: Bytes) -> bool {
         let tolerated = sent_in_flight.get() as f64 * self.knobs.loss_thresh;
         lost.get() as f64 > tolerated
-            || (lost > Bytes::ZERO && self.selective_acks == SelectiveAcks::Absent)
+            || (lost > Bytes::ZERO && !self.selective_acks)
     }
 
     /// HandleLostPacket (§5.5.10.2).

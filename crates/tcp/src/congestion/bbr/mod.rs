@@ -34,7 +34,7 @@ mod startup;
 
 use super::{
     AckSample, CongestionConfig, CongestionControl, CongestionEvent, Established, LossAnswer,
-    LossResponse, LostSegment, PathModel, RateSample, RecoveryPhase, SampleAdvice, SelectiveAcks,
+    LossResponse, LostSegment, PathModel, RateSample, RecoveryPhase, SampleAdvice,
 };
 use ackord_units::{Bytes, Knobs, Rate, Span, Time};
 use bounds::{LatestDelivery, Undo};
@@ -163,7 +163,7 @@ pub struct Bbr {
     knobs: BbrConfig,
     smss: Bytes,
     initial_window: Bytes,
-    selective_acks: SelectiveAcks,
+    selective_acks: bool,
     chance: Chance,
     state: State,
     rounds: Rounds,
@@ -202,7 +202,7 @@ impl Bbr {
             knobs,
             smss: Bytes(1),
             initial_window: Bytes(1),
-            selective_acks: SelectiveAcks::Absent,
+            selective_acks: false,
             chance: Chance::new(0),
             state: State::Startup,
             rounds: Rounds::default(),

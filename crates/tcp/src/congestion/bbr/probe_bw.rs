@@ -38,13 +38,6 @@ pub(super) enum Acks {
     ProbeStopping,
 }
 
-/// Whether a step has already decided on the next state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Decided {
-    Yes,
-    No,
-}
-
 /// The upper bound of T_reno in round trips (§5.3.3.8.2).
 const RENO_ROUNDS: u64 = 63;
 /// Bound on the doublings of the growth of inflight_longterm.
@@ -114,7 +107,7 @@ impl Bbr {
 
     /// UpdateProbeBWCyclePhase (§5.3.3.9).
     pub(super) fn update_cycle(&mut self, now: Time, sample: &RateSample) {
-        if !self.full_pipe.reached || self.adapt_long_term_model(sample) == Decided::Yes {
+        if !self.full_pipe.reached || self.adapt_long_term_model(sample) {
             return;
         }
         let State::ProbeBw(phase) = self.state else { return };
@@ -210,8 +203,8 @@ impl Bbr {
         }
     }
 
-    /// AdaptLongTermModel (§5.3.3.9).
-    fn adapt_long_term_model(&mut self, sample: &RateSample) -> Decided {
+    /// AdaptLongTermModel (§5.3.3.9). Whether it has already decided on the next state.
+    fn adapt_long_term_model(&mut self, sample: &RateSample) -> bool {
         if self.cycle.acks == Acks::ProbeStarting && self.rounds.start {
             self.cycle.acks = Acks::ProbeFeedback;
         }
@@ -223,7 +216,7 @@ impl Bbr {
             }
             if self.is_probing_bw_state() && self.cycle.precautionary && !self.cycle.too_high {
                 self.start_refill();
-                return Decided::Yes;
+                return true;
             }
         }
         let bounded = self.inflight_longterm != Bytes::MAX;
@@ -233,6 +226,6 @@ impl Bbr {
                 self.probe_longterm_upward(sample);
             }
         }
-        Decided::No
+        false
     }
 }

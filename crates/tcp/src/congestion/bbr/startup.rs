@@ -1,7 +1,7 @@
 //! Startup and Drain (draft-ietf-ccwg-bbr-06 §5.3.1, §5.3.2).
 
 use super::{Bbr, State, percent_of_rate};
-use crate::congestion::{LostSegment, RateSample, RecoveryPhase, SelectiveAcks};
+use crate::congestion::{LostSegment, RateSample, RecoveryPhase};
 use ackord_units::{Rate, Time};
 
 /// Whether the pipe is full: by a plateau of the delivery rate, or by loss.
@@ -78,14 +78,13 @@ impl Bbr {
         if self.state != State::Startup || sample.recovery_phase != RecoveryPhase::FastRecovery {
             return;
         }
-        let too_much = match self.selective_acks {
-            SelectiveAcks::Absent => lost_ranges > 0,
-            SelectiveAcks::Agreed => {
-                self.latest.loss_round_start
-                    && self.rounds.count > self.full_pipe.recovery_began_in
-                    && lost_ranges >= STARTUP_FULL_LOSS_RANGES
-                    && self.is_inflight_too_high(sample.lost_since_sent, sample.sent_in_flight)
-            }
+        let too_much = if self.selective_acks {
+            self.latest.loss_round_start
+                && self.rounds.count > self.full_pipe.recovery_began_in
+                && lost_ranges >= STARTUP_FULL_LOSS_RANGES
+                && self.is_inflight_too_high(sample.lost_since_sent, sample.sent_in_flight)
+        } else {
+            lost_ranges > 0
         };
         if too_much {
             self.undo.state = Some(State::Startup);

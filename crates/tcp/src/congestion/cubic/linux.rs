@@ -251,7 +251,7 @@ impl LinuxCubic {
 impl CongestionControl for LinuxCubic {
     fn on_established(&mut self, _now: Time, sizes: Established) {
         self.window.establish(sizes);
-        self.watch.establish(sizes.bursts);
+        self.watch.establish(sizes.paced);
     }
 
     fn on_ack(&mut self, now: Time, ack: &AckSample) {

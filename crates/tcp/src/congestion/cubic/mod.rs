@@ -222,7 +222,7 @@ impl Cubic {
 impl CongestionControl for Cubic {
     fn on_established(&mut self, _now: Time, sizes: Established) {
         self.window.establish(sizes);
-        self.watch.establish(sizes.bursts);
+        self.watch.establish(sizes.paced);
     }
 
     fn on_ack(&mut self, now: Time, ack: &AckSample) {

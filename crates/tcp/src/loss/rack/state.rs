@@ -75,19 +75,12 @@ pub(crate) struct RackState {
     /// order that would tell.
     fack: Option<Seq>,
     fack_next: Option<Seq>,
-    /// RACK.reordering_seen.
-    reordering: Reordering,
+    /// RACK.reordering_seen: whether a segment was ever delivered after a later one.
+    reordering_seen: bool,
     /// Bytes by which a segment was overtaken, at most.
     overtaken_by: u32,
     min_rtt: WindowedMin,
     widening: Widening,
-}
-
-/// Whether a segment was ever delivered after a later one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reordering {
-    Seen,
-    NotSeen,
 }
 
 /// RFC 8985 §6.2 step 4: recoveries for which a widened window is kept.
@@ -102,7 +95,7 @@ impl RackState {
             rtt: Span::ZERO,
             fack: None,
             fack_next: None,
-            reordering: Reordering::NotSeen,
+            reordering_seen: false,
             overtaken_by: 0,
             min_rtt: WindowedMin::default(),
             widening: Widening { mult: 1, persist: 0, round: None },
@@ -150,7 +143,7 @@ impl RackState {
         if let Some(fack) = self.fack.filter(|fack| end.before(*fack))
             && delivery.transmission == Transmission::Only
         {
-            self.reordering = Reordering::Seen;
+            self.reordering_seen = true;
             self.overtaken_by = self.overtaken_by.max(fack.since(end));
         }
         self.fack_next = Some(self.fack_next.map_or(end, |highest| highest.max(end)));
@@ -192,12 +185,12 @@ impl RackState {
 
     /// Reordering has been seen by other means than step 3's.
     pub(crate) fn see_reordering(&mut self) {
-        self.reordering = Reordering::Seen;
+        self.reordering_seen = true;
     }
 
-    /// RACK.reordering_seen.
+    /// RACK.reordering_seen: whether a segment was ever delivered after a later one.
     pub(crate) fn has_seen_reordering(&self) -> bool {
-        self.reordering == Reordering::Seen
+        self.reordering_seen
     }
 
     /// Bytes between the end of a segment and that of one that overtook it, at most.
@@ -208,7 +201,7 @@ impl RackState {
     /// RACK.reo_wnd as step 4 has it.
     pub(crate) fn reordering_window(&self, circumstances: &Circumstances) -> Span {
         let urgent = circumstances.in_recovery || circumstances.segments_sacked >= self.dup_thresh;
-        if self.reordering == Reordering::NotSeen && urgent {
+        if !self.reordering_seen && urgent {
             return Span::ZERO;
         }
         let Some(min_rtt) = self.min_rtt.get() else { return Span::ZERO };
@@ -310,9 +303,9 @@ mod tests {
         let mut rack = of_40_ms();
         acked(&mut rack, 45, delivery(2, 300, Transmission::Only));
         acked(&mut rack, 90, delivery(46, 200, Transmission::Retransmitted));
-        assert_eq!(rack.reordering, Reordering::NotSeen);
+        assert!(!rack.reordering_seen);
         acked(&mut rack, 91, delivery(1, 200, Transmission::Only));
-        assert_eq!(rack.reordering, Reordering::Seen);
+        assert!(rack.reordering_seen);
     }
 
     #[test]
@@ -321,7 +314,7 @@ mod tests {
         rack.on_delivery(at(45), &delivery(2, 300, Transmission::Only));
         rack.on_delivery(at(45), &delivery(1, 200, Transmission::Only));
         rack.end_of_ack();
-        assert_eq!(rack.reordering, Reordering::NotSeen);
+        assert!(!rack.reordering_seen);
     }
 
     #[test]

@@ -8,17 +8,10 @@ use ackord_units::{Seq, Span, Time};
 pub(crate) struct ProbeFacts {
     pub(crate) now: Time,
     pub(crate) srtt: Option<Span>,
-    pub(crate) outstanding: Outstanding,
+    /// Whether one segment is outstanding: its acknowledgment may be delayed.
+    pub(crate) lone: bool,
     /// When the retransmission timer is due.
     pub(crate) rto_at: Time,
-}
-
-/// How many segments an acknowledgment may come for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outstanding {
-    /// One: its acknowledgment may be delayed.
-    One,
-    More,
 }
 
 /// What a probe consisted of.
@@ -66,14 +59,8 @@ pub(crate) struct Tlp {
     timer_slack: Span,
     /// TLP.end_seq and TLP.is_retrans: the one outstanding probe.
     outstanding: Option<(Seq, ProbeKind)>,
-    /// §7.3: no second probe without a new round-trip sample.
-    sampled: Sampled,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sampled {
-    SinceLastProbe,
-    NotSinceLastProbe,
+    /// Whether a round trip was measured since the last probe: §7.3, no second probe without.
+    sampled: bool,
 }
 
 /// §7.2: the timer before the first round-trip sample.
@@ -86,34 +73,34 @@ impl Tlp {
     /// `max_ack_delay` is how long the peer may hold back the acknowledgment of one segment;
     /// `timer_slack` is added to the timer for more than one.
     pub(crate) fn new(max_ack_delay: Span, timer_slack: Span) -> Tlp {
-        Tlp { max_ack_delay, timer_slack, outstanding: None, sampled: Sampled::SinceLastProbe }
+        Tlp { max_ack_delay, timer_slack, outstanding: None, sampled: true }
     }
 
     /// When the probe is due that a segment sent, or an acknowledgment received, at `facts.now`
     /// calls for: TLP_calc_PTO of §7.2.
     pub(crate) fn due(&self, facts: &ProbeFacts) -> Time {
-        let pto = match (facts.srtt, facts.outstanding) {
+        let pto = match (facts.srtt, facts.lone) {
             (None, _) => UNSAMPLED_PTO,
-            (Some(srtt), Outstanding::One) => srtt * 2 + self.max_ack_delay,
-            (Some(srtt), Outstanding::More) => srtt * 2 + self.timer_slack,
+            (Some(srtt), true) => srtt * 2 + self.max_ack_delay,
+            (Some(srtt), false) => srtt * 2 + self.timer_slack,
         };
         (facts.now + pto.max(MIN_PTO)).min(facts.rto_at)
     }
 
     /// Whether a probe may leave (§7.3).
     pub(crate) fn may_probe(&self) -> bool {
-        self.outstanding.is_none() && self.sampled == Sampled::SinceLastProbe
+        self.outstanding.is_none() && self.sampled
     }
 
     /// A probe left; `snd_nxt` is the end of what was sent then.
     pub(crate) fn on_probe_sent(&mut self, snd_nxt: Seq, kind: ProbeKind) {
         self.outstanding = Some((snd_nxt, kind));
-        self.sampled = Sampled::NotSinceLastProbe;
+        self.sampled = false;
     }
 
     /// A round-trip time was measured.
     pub(crate) fn on_rtt_sample(&mut self) {
-        self.sampled = Sampled::SinceLastProbe;
+        self.sampled = true;
     }
 
     /// Where the outstanding probe ended.
@@ -156,9 +143,9 @@ mod tests {
         Tlp::new(MS(200), Span::ZERO)
     }
 
-    fn facts(srtt: Option<u64>, outstanding: Outstanding) -> ProbeFacts {
+    fn facts(srtt: Option<u64>, lone: bool) -> ProbeFacts {
         let now = Time::ZERO + MS(1_000);
-        ProbeFacts { now, srtt: srtt.map(MS), outstanding, rto_at: now + MS(5_000) }
+        ProbeFacts { now, srtt: srtt.map(MS), lone, rto_at: now + MS(5_000) }
     }
 
     fn due_in(facts: &ProbeFacts) -> Span {
@@ -171,20 +158,20 @@ mod tests {
 
     #[test]
     fn two_round_trips_and_for_a_lone_segment_the_delayed_acknowledgment_too() {
-        assert_eq!(due_in(&facts(Some(40), Outstanding::More)), MS(80));
-        assert_eq!(due_in(&facts(Some(40), Outstanding::One)), MS(280));
-        assert_eq!(due_in(&facts(None, Outstanding::One)), MS(1_000));
+        assert_eq!(due_in(&facts(Some(40), false)), MS(80));
+        assert_eq!(due_in(&facts(Some(40), true)), MS(280));
+        assert_eq!(due_in(&facts(None, true)), MS(1_000));
     }
 
     /// Found by fuzzing: an acknowledgment at the instant at which its segment had left.
     #[test]
     fn a_probe_is_never_due_as_its_segment_leaves() {
-        assert_eq!(due_in(&facts(Some(0), Outstanding::More)), MIN_PTO);
+        assert_eq!(due_in(&facts(Some(0), false)), MIN_PTO);
     }
 
     #[test]
     fn never_later_than_the_retransmission_timer() {
-        let facts = facts(Some(3_000), Outstanding::More);
+        let facts = facts(Some(3_000), false);
         assert_eq!(tlp().due(&facts), facts.rto_at);
     }
 
