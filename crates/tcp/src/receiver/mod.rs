@@ -1,15 +1,22 @@
 //! The receiving half of a connection: what has arrived, the window it leaves, and the
 //! acknowledgment that is owed.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `window.rs` | the window that is offered |
+//! | `reassembly.rs` | what has arrived out of order |
+//! | `right_sizing.rs` | a buffer that grows with what is read |
+//! | `round_trip.rs` | the round trip as a receiver sees it |
 
 mod reassembly;
 mod right_sizing;
 mod round_trip;
+mod window;
 
 pub(crate) use round_trip::ReceiverRtt;
 
 use crate::ack::{
-    AckDecision, AckOnRead, AckPolicy, Answering, Arrival, Carrier, Opening, Order, Reading,
-    ReceiveWindow,
+    AckDecision, AckPolicy, Answering, Arrival, Carrier, Opening, Order, ReceiveWindow,
 };
 use crate::config::Config;
 use crate::ecn::MarkSeen;
@@ -148,35 +155,6 @@ impl Receiver {
         Bytes(self.offset - self.read)
     }
 
-    /// The application takes `bytes`. Owes an acknowledgment if that opens the window by two
-    /// segments or half the buffer (RFC 9293 §3.8.6.2.2), or if one waits and the policy says so.
-    pub(crate) fn read(&mut self, bytes: Bytes) {
-        self.read += bytes.min(self.readable()).get();
-        if let Owed::By(_) = self.owed {
-            let reading = Reading { left: self.readable(), unacknowledged: self.unacknowledged() };
-            match self.policy.on_read(&reading) {
-                AckOnRead::Now => self.owed = Owed::Now,
-                AckOnRead::BeforeAnswers => self.owed = Owed::BeforeAnswers,
-                AckOnRead::KeepsWaiting => {}
-            }
-        }
-        let half = self.buffer / 2;
-        let worth_telling = (self.full_size * 2).min(half);
-        let opened = (self.rcv_nxt + self.free()).since(self.advertised_edge);
-        let announced = self.advertised_edge.since(self.rcv_nxt);
-        if (opened as i32) <= 0 || self.finished {
-            return;
-        }
-        let opened = Bytes(u64::from(opened));
-        // A window that had become small is worth a packet of its own, and so is half of the buffer
-        // read at once; otherwise a wide one is told with the next acknowledgment.
-        let was_small = Bytes(u64::from(announced)) < worth_telling * 2;
-        let much = Bytes(self.read - self.read_at_announcement) >= half;
-        if opened >= worth_telling && (was_small || much) {
-            self.owed = Owed::Now;
-        }
-    }
-
     /// Whether an acknowledgment is to leave before the application acts on what it has read.
     #[inline]
     pub(crate) fn acknowledges_first(&self) -> bool {
@@ -189,87 +167,12 @@ impl Receiver {
         Bytes(u64::from(self.rcv_nxt.since(self.last_ack_sent)))
     }
 
-    /// Bytes the buffer has room for.
-    #[inline]
-    fn free(&self) -> u32 {
-        let limit = Bytes(u64::from(u16::MAX) << self.scale);
-        self.buffer.saturating_sub(self.readable()).min(limit).get() as u32
-    }
-
-    /// The window to announce: RCV.WND by the silly-window rule of RFC 9293 §3.8.6.2.2.
-    #[inline]
-    fn window(&mut self) -> u32 {
-        let announced = if self.advertised_edge.after(self.rcv_nxt) {
-            self.advertised_edge.since(self.rcv_nxt)
-        } else {
-            0
-        };
-        let free = self.free();
-        let step = (self.buffer / 2).min(self.full_size).get() as u32;
-        if free >= announced.saturating_add(step) || free >= self.buffer.get() as u32 {
-            free.max(announced)
-        } else {
-            announced
-        }
-    }
-
-    /// The window field for a segment about to leave; SYN segments are never scaled.
-    #[inline]
-    pub(crate) fn announce(&mut self, scaled: bool) -> u16 {
-        let window = self.window();
-        let shift = if scaled { self.scale } else { 0 };
-        // Rounded up, so that the right edge does not move left for want of low bits, as long as the
-        // buffer has room for what that adds. Otherwise the field falls short by less than its unit,
-        // and what was offered before is still taken in (RFC 7323 §2.4).
-        let up = window.div_ceil(1 << shift);
-        let field = if up << shift <= self.free() { up } else { window >> shift };
-        let field = field.min(u32::from(u16::MAX));
-        self.read_at_announcement = self.read;
-        self.advertised_edge = self.advertised_edge.max(self.rcv_nxt + (field << shift));
-        field as u16
-    }
-
-    /// RFC 9293 §3.10.7.4: whether any part of the segment lies in the window.
-    #[inline]
-    pub(crate) fn acceptable(&self, seq: Seq, seq_len: u32) -> bool {
-        let edge = self.advertised_edge.max(self.rcv_nxt);
-        let window = edge.since(self.rcv_nxt);
-        let inside = |at: Seq| at.at_or_after(self.rcv_nxt) && at.before(edge);
-        match (seq_len, window) {
-            (0, 0) => seq == self.rcv_nxt,
-            (0, _) => inside(seq),
-            // With a closed window nothing is acceptable but acknowledgments, RSTs and URGs.
-            (_, 0) => false,
-            _ => inside(seq) || inside(seq + (seq_len - 1)),
-        }
-    }
-
-    /// Right edge of the window last announced.
-    #[inline]
-    pub(crate) fn edge(&self) -> Seq {
-        self.advertised_edge
-    }
-
     /// Takes in a data segment (or a bare FIN) that the sequence check let through.
     pub(crate) fn accept(&mut self, now: Time, data: Data, rtt: &RttEstimator) -> Accepted {
-        let Data { seq, payload, fin, .. } = data;
+        let Data { seq, payload, .. } = data;
         let edge = self.edge().max(self.rcv_nxt);
-        // Only what lies in the window is kept. A FIN right at its edge is taken, as it needs no room.
         let start = seq.max(self.rcv_nxt);
-        let mut end = (seq + payload).min(edge);
-        if fin && self.fin_at.is_none() && end == seq + payload && end.at_or_after(self.rcv_nxt) {
-            self.fin_at = Some(end);
-        }
-        let mut text_end = end;
-        if let Some(fin_at) = self.fin_at {
-            // Nothing lies beyond the end of the stream, and the FIN takes a place in sequence space
-            // of its own: blocks tell of it too.
-            end = end.min(fin_at);
-            text_end = end;
-            if fin && end == fin_at {
-                end += 1;
-            }
-        }
+        let (end, text_end) = self.end_of(&data, edge);
         let before = self.rcv_nxt;
         let had_gap = !self.ahead.is_empty();
         self.note_duplicate(seq, end);
@@ -312,6 +215,22 @@ impl Receiver {
             self.owed = Owed::Now;
         }
         Accepted { delivered: Bytes(u64::from(delivered)), place }
+    }
+
+    /// Where what is taken of a segment ends, with its FIN and without. Only what lies in the window is
+    /// kept; a FIN right at its edge is taken, as it needs no room.
+    #[inline]
+    fn end_of(&mut self, data: &Data, edge: Seq) -> (Seq, Seq) {
+        let Data { seq, payload, fin, .. } = *data;
+        let end = (seq + payload).min(edge);
+        if fin && self.fin_at.is_none() && end == seq + payload && end.at_or_after(self.rcv_nxt) {
+            self.fin_at = Some(end);
+        }
+        let Some(fin_at) = self.fin_at else { return (end, end) };
+        // Nothing lies beyond the end of the stream, and the FIN takes a place in sequence space
+        // of its own: blocks tell of it too.
+        let text_end = end.min(fin_at);
+        (if fin && text_end == fin_at { text_end + 1 } else { text_end }, text_end)
     }
 
     /// Lets the buffer grow with what is read.

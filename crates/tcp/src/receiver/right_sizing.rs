@@ -8,7 +8,7 @@
 //! Not modelled: what packets take beside their payload, and memory pressure. Sizes are bytes of
 //! payload.
 
-use super::ReceiverRtt;
+use super::round_trip::ReceiverRtt;
 use crate::ack::Arrival;
 use ackord_units::{Bytes, Time};
 

@@ -1,9 +1,11 @@
 //! An acknowledgment arrives.
 
 use super::frto::AckKind;
+use super::incoming::IncomingAck;
 use super::loss_detection::{Arrivals, hole};
 use super::marks::{Arrived, Echo};
-use super::scoreboard::{Acked, Scoreboard, Sent};
+use super::scoreboard::Scoreboard;
+use super::sent::{Acked, Sent};
 use super::tail_probe::Seen;
 use super::undo::dsack_block;
 use super::{Marks, Phase, Sender};
@@ -12,26 +14,7 @@ use crate::loss::{Advance, Hole, LossVerdict};
 use crate::recovery::{PartialAckTimer, RecoveryAck};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
-use ackord_units::{Bytes, Seq, Span, Time};
-use ackord_wire::SackBlocks;
-
-/// The parts of a segment that concern the sending half.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct IncomingAck<'a> {
-    pub(crate) seq: Seq,
-    pub(crate) ack: Seq,
-    /// The window, scaled.
-    pub(crate) window: u32,
-    /// Whether the segment carries data or a FIN, and so is no duplicate acknowledgment.
-    pub(crate) carries_data: bool,
-    pub(crate) sack: &'a SackBlocks,
-    /// Round-trip time by the timestamps option.
-    pub(crate) timestamp_rtt: Option<Span>,
-    /// TSecr, if the segment carries it.
-    pub(crate) echo: Option<u32>,
-    /// Whether it says that a packet was marked: ECE, where ECN is in use (RFC 3168).
-    pub(crate) marked: bool,
-}
+use ackord_units::{Bytes, Span, Time};
 
 impl Sender {
     /// Takes in an acknowledgment that is not beyond what was sent.
@@ -142,13 +125,8 @@ impl Sender {
         let sample = self.sample_of(t.now, &acked, advanced, flight_before);
         match self.recovery.phase() {
             Phase::FastRecovery { recover, had_partial_ack } => {
-                // RFC 6582 §3.2 step 3: only the first partial acknowledgment resets the timer,
-                // unless a scoreboard shows that retransmissions get through.
-                let timer = self.recovery.profile().partial_ack_timer;
-                let each = self.peer.sack() || timer == PartialAckTimer::Each;
-                if ack.ack.at_or_after(recover) || each || !had_partial_ack {
-                    self.restart_rto(t.now);
-                }
+                let end = ack.ack.at_or_after(recover);
+                self.restart_rto_in_fast_recovery(t.now, end || !had_partial_ack);
                 self.on_ack_in_fast_recovery(t, &sample, self.recovery.delivered(), recover);
             }
             Phase::SlowStartRecovery { recover } => {
@@ -169,6 +147,15 @@ impl Sender {
                 }
                 self.apply_after_new_ack(t, verdict);
             }
+        }
+    }
+
+    /// RFC 6582 §3.2 step 3: only the `first` partial acknowledgment resets the timer, and the one that
+    /// ends the recovery, unless a scoreboard shows that retransmissions get through.
+    fn restart_rto_in_fast_recovery(&mut self, now: Time, first: bool) {
+        let timer = self.recovery.profile().partial_ack_timer;
+        if first || self.peer.sack() || timer == PartialAckTimer::Each {
+            self.restart_rto(now);
         }
     }
 

@@ -4,39 +4,11 @@
 //! lost, or followed by a retransmission. So each costs one entry and one look, and what waits
 //! behind the oldest one in flight is bounded by what was sent since.
 
-use super::scoreboard::{Scoreboard, Sent, SentState};
+use super::scoreboard::Scoreboard;
+use super::sent::{Sent, SentState};
+use super::time_order::{TimeOrder, Transmission};
 use crate::loss::{Overdue, TimeScope};
-use ackord_units::{Seq, Time};
-use std::collections::VecDeque;
-
-/// Transmissions, the earliest first.
-#[derive(Clone, Debug)]
-pub(super) struct TimeOrder {
-    /// Which of them are kept.
-    scope: TimeScope,
-    queue: VecDeque<Transmission>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Transmission {
-    sent_at: Time,
-    seq: Seq,
-    end: Seq,
-}
-
-impl TimeOrder {
-    fn new(scope: TimeScope) -> TimeOrder {
-        TimeOrder { scope, queue: VecDeque::new() }
-    }
-
-    pub(super) fn push(&mut self, sent: &Sent) {
-        if self.scope == TimeScope::Retransmissions && !sent.retransmitted {
-            return;
-        }
-        let (sent_at, seq, end) = (sent.sent_at, sent.seq, sent.end());
-        self.queue.push_back(Transmission { sent_at, seq, end });
-    }
-}
+use ackord_units::Time;
 
 impl Scoreboard {
     /// Begins to keep the order of time.
@@ -112,7 +84,7 @@ impl Scoreboard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_units::Span;
+    use ackord_units::{Seq, Span};
     use ackord_wire::{SackBlock, SackBlocks};
 
     fn at(nanos: u64) -> Time {

@@ -8,7 +8,7 @@
 //!
 //! What the scoreboard calls is marked cold, so that a sender without samples pays for a test only.
 
-use super::scoreboard::Sent;
+use super::sent::Sent;
 use crate::congestion::{LostSegment, RateSample, RecoveryPhase};
 use ackord_units::{Bytes, Seq, Span, Time};
 use std::collections::VecDeque;

@@ -8,7 +8,7 @@
 //! the oldest segment has been retransmitted. RFC 5682 §2.1 step 1 gives up there, and a pause longer
 //! than three timeouts would go undetected.
 
-use super::scoreboard::Sent;
+use super::sent::Sent;
 use super::{Phase, Sender};
 use crate::loss::Undo;
 use crate::trace::Trace;

@@ -2,7 +2,7 @@
 
 use super::Sender;
 use super::loss_recovery::{Phase, emit_lost};
-use super::scoreboard::Sent;
+use super::sent::Sent;
 use super::tail_probe::TailProbe;
 use crate::loss::{
     Advance, Delivered, DetectorProfile, DetectorView, Echo, Hole, LossDetector, LossEvent,

@@ -9,8 +9,8 @@
 //! | `peers_window.rs` | the window the peer offers, and what happens when that closes |
 //! | `persist.rs` | the persist timer |
 //! | `initial_window.rs` | the sizes that bound what may be sent |
-//! | `scoreboard.rs` | one record per outstanding segment |
-//! | `by_time.rs` | the same in order of transmission, for detectors that judge by time |
+//! | `sent.rs`, `scoreboard.rs` | one record per outstanding segment |
+//! | `time_order.rs`, `by_time.rs` | the same in order of transmission, for detectors that judge by time |
 //! | `delivery.rs` | delivery-rate samples, for a control that models the path |
 //! | `retransmission_timer.rs` | the round-trip estimate and the retransmission timer |
 //! | `loss_detection.rs` | what the loss detector is asked, and what follows from its verdicts |
@@ -28,7 +28,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `ack_in.rs` | an acknowledgment arrives |
+//! | `incoming.rs`, `ack_in.rs` | an acknowledgment arrives |
 //! | `next.rs` | which segment leaves next |
 //! | `timeout.rs` | the retransmission or the persist timer expires |
 //! | `model_feed.rs` | what a control that models the path is told |
@@ -41,6 +41,7 @@ mod by_time;
 mod delivery;
 mod frto;
 mod idle;
+mod incoming;
 mod initial_window;
 mod loss_detection;
 mod loss_recovery;
@@ -54,19 +55,21 @@ mod persist;
 mod queue;
 mod retransmission_timer;
 mod scoreboard;
+mod sent;
 mod shown;
 mod tail_probe;
+mod time_order;
 mod timeout;
 mod timer_wheel;
 mod undo;
 mod validation;
 
-pub(crate) use ack_in::IncomingAck;
+pub(crate) use incoming::IncomingAck;
 pub(crate) use loss_recovery::Phase;
 pub(crate) use next::Outgoing;
 pub use offload::{offload_rate, offload_segments};
 pub(crate) use queue::FinProgress;
-pub(crate) use scoreboard::SentState;
+pub(crate) use sent::SentState;
 
 use crate::config::Config;
 use crate::congestion::{CongestionControl, Established};

@@ -1,7 +1,7 @@
 //! Which segment leaves next.
 
 use super::persist::override_timeout;
-use super::scoreboard::Sent;
+use super::sent::Sent;
 use super::{FinProgress, Phase, Sender};
 use crate::congestion::LossAnswer;
 use crate::loss::ProbeKind;

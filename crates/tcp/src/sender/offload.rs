@@ -5,7 +5,7 @@
 //!
 //! Not modelled: where one write's buffer ends and the next one's begins, which a packet does not cross.
 
-use super::scoreboard::Sent;
+use super::sent::Sent;
 use super::{FinProgress, Outgoing, Sender};
 use ackord_units::{Bytes, Span, Time};
 

@@ -6,7 +6,7 @@
 
 use super::persist::Persist;
 use super::queue::SendQueue;
-use super::scoreboard::Sent;
+use super::sent::Sent;
 use super::{IncomingAck, Sender};
 use crate::config::ShrunkWindow;
 use ackord_units::{Seq, Span, Time};

@@ -1,7 +1,7 @@
 //! The retransmission timer (RFC 6298): the estimate it is set by, what is timed for that, and how
 //! often it has expired in a row.
 
-use super::scoreboard::Acked;
+use super::sent::Acked;
 use super::timer_wheel::TimerWheel;
 use crate::config::Config;
 use crate::rtt::{RttEstimator, Sampling, Window};

@@ -2,7 +2,7 @@
 //! one at a time, and tells congestion control of a loss that only the probe made good.
 
 use super::Sender;
-use super::ack_in::IncomingAck;
+use super::incoming::IncomingAck;
 use crate::congestion::{CongestionEvent, LossResponse};
 use crate::loss::{ProbeAck, ProbeFacts, ProbeKind, ProbeOutcome, Report, Tlp};
 use crate::trace::Trace;

@@ -25,10 +25,12 @@ use super::{
     Reading,
 };
 use crate::ecn::MarkSeen;
-use ackord_units::{Bytes, Keyword, Knobs, Ratio, Span, Time};
+use ackord_units::{Bytes, Knobs, Ratio, Span, Time};
 use rcv_mss::{Measured, RcvMss};
 use ticks::{TickClock, Ticks};
 use window::{Growth, WindowModel};
+
+pub use window::SoRcvbuf;
 
 /// TCP_ATO_MIN and TCP_DELACK_MIN.
 const ATO_MIN: Span = Span::from_millis(40);
@@ -101,15 +103,6 @@ impl AckConfig for LinuxAckConfig {
     fn build(&self) -> Box<dyn AckPolicy> {
         Box::new(LinuxAck::new(*self))
     }
-}
-
-/// Whether the application has set the size of the receive buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum SoRcvbuf {
-    /// It has not: the kernel sizes it by what is read.
-    Unset,
-    /// It has: the window begins with all of it and grows to what it holds of full segments.
-    Set,
 }
 
 /// The receiver of a stock Linux kernel.

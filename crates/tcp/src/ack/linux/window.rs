@@ -8,9 +8,8 @@
 //! depends on the network card; it is held at that of a full segment in a buffer of 2304 bytes.
 
 use super::super::{Arrival, Order};
-use super::SoRcvbuf;
 use crate::receiver::ReceiverRtt;
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Span, Time, Keyword};
 
 /// What a buffer of tcp_rmem[1] = 131072 bytes holds of full-sized segments.
 const INITIAL_CEILING: Bytes = Bytes(83_000);
@@ -51,6 +50,15 @@ struct Tuning {
     read: u64,
     /// The most read in a round trip.
     space: u64,
+}
+
+/// Whether the application has set the size of the receive buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum SoRcvbuf {
+    /// It has not: the kernel sizes it by what is read.
+    Unset,
+    /// It has: the window begins with all of it and grows to what it holds of full segments.
+    Set,
 }
 
 /// Whether the window grew.

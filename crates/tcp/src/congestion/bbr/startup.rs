@@ -1,6 +1,7 @@
 //! Startup and Drain (draft-ietf-ccwg-bbr-06 §5.3.1, §5.3.2).
 
-use super::{Bbr, State, percent_of_rate};
+use super::control_parameters::percent_of_rate;
+use super::{Bbr, State};
 use crate::congestion::{LostSegment, RateSample, RecoveryPhase};
 use ackord_units::{Rate, Time};
 

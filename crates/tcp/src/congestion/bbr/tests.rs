@@ -1,5 +1,6 @@
 //! The state machine, fed by hand: acknowledgments from a path of 10 Mbit/s and 40 ms.
 
+use super::control_parameters::percent_of;
 use super::super::testing::{loss, sample_of, sizes};
 use super::*;
 

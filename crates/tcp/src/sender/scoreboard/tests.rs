@@ -1,6 +1,7 @@
 //! What becomes of a segment, record by record.
 
 use super::*;
+use ackord_units::Time;
 
 /// Ten segments of 100 bytes from sequence number 0, sent a nanosecond apart.
 fn ten() -> Scoreboard {
