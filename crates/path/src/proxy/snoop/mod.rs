@@ -27,7 +27,7 @@ use super::recovery::{Answer, Inference, LocalKnobs, LocalRecovery, LocalRecover
 use super::{Heading, InPath, Middlebox, Outbox, Proxy, ProxyKnobs, ProxyStats, Standing, Verdict};
 use ackord_events::ProxySending;
 use ackord_tcp::{MODE, Mode};
-use ackord_units::{Bytes, Keyword, Knobs, Span, Time};
+use ackord_units::{Bytes, Keyword, Knob, KnobKind, Knobs, Span, Time};
 use ackord_wire::{Flags, FlowId, Packet, SackBlocks, Segment};
 
 /// Caches data, retransmits what the wireless link lost, and hides it from the sender
@@ -52,11 +52,20 @@ pub struct SnoopKnobs {
     /// In the path it takes SACK blocks out of acknowledgments of new data while it recovers the first
     /// loss they report, and leaves to the sender what the link's queue refuses; `beside`, as a
     /// gateway stands, it can do neither
-    #[knob(default = "in-path", source = "this project")]
+    #[knob(like = STANDS)]
     stands: Standing,
     #[knob(flatten)]
     local: LocalKnobs,
 }
+
+/// In the path first, as a simulated box stands.
+const STANDS: Knob = Knob {
+    name: "stands",
+    kind: KnobKind::Choice(&["in-path", "beside"]),
+    default: "in-path",
+    doc: "",
+    source: "this project",
+};
 
 impl ProxyKnobs for SnoopKnobs {
     fn build(&self) -> Proxy {
