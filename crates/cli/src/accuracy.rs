@@ -5,7 +5,7 @@ use crate::errors::Failure;
 use crate::input::{JsonTarget, check_file};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
-use ackord_live::{AccuracyOptions, Extent, LiveError, Priority, StopHandle, accuracy};
+use ackord_live::{AccuracyOptions, LiveError, StopHandle, accuracy};
 use ackord_report::{data, to_markdown, to_terminal, write_one};
 use ackord_units::{Quantity, Rate, Span};
 use ackord_validation::accuracy::{document, load_average, results};
@@ -87,11 +87,8 @@ pub(crate) fn run(arguments: &AccuracyArguments, console: &Console) -> Result<()
     let report = accuracy(AccuracyOptions {
         rates: arguments.rates.clone(),
         duration: arguments.duration,
-        extent: if arguments.quick { Extent::RatesAndDelays } else { Extent::Everything },
-        priority: match arguments.realtime_priority {
-            true => Priority::RealTime,
-            false => Priority::Ordinary,
-        },
+        finds_most: !arguments.quick,
+        realtime_priority: arguments.realtime_priority,
         stop,
         notify: Box::new(move |_, number, of| {
             meter.at((number - 1) as f64 / of as f64);

@@ -8,8 +8,8 @@ use crate::progress::Meter;
 use ackord_report::to_terminal;
 use ackord_study::kernel_list::{json_of, table_of};
 use ackord_uml::{
-    BuildOrder, Built, DEFAULT_HZ, DEFAULT_KERNEL, HZ_CHOICES, Kernel, KernelError, KernelWish,
-    Kernels, Phase, Progress, ShellClock, ShellOrder,
+    BuildOrder, DEFAULT_HZ, DEFAULT_KERNEL, HZ_CHOICES, Kernel, KernelError, KernelWish, Kernels,
+    Phase, Progress, ShellOrder,
 };
 use clap::{Args, Subcommand};
 use std::ops::ControlFlow;
@@ -226,8 +226,8 @@ fn build(arguments: &BuildArguments, console: &Console) -> Result<(), Failure> {
     let built = Kernels::of_user()?.build(&order, &mut watch);
     meter.end();
     let built = built?;
-    let kernel = built.kernel();
-    let was = if matches!(built, Built::Before(_)) { "was there" } else { "built" };
+    let kernel = &built.kernel;
+    let was = if built.anew { "built" } else { "was there" };
     console.remark(&format!(
         "{was}: {}, Linux {}, {} Hz (HZ in front of arch/um/Kconfig's), sha256 {}, of {}",
         kernel.name,
@@ -292,7 +292,7 @@ fn shell(arguments: &ShellArguments) -> Result<(), Failure> {
         program: std::env::current_exe()?,
         arguments: INSIDE.map(str::to_owned).to_vec(),
         command: arguments.command.clone(),
-        clock: if arguments.leap { ShellClock::Leaps } else { ShellClock::Host },
+        leaps: arguments.leap,
         memory_mib: arguments.memory,
     };
     let interrupt = Interrupt::listen()?;

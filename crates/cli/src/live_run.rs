@@ -9,7 +9,7 @@ use crate::interrupt::Interrupt;
 use crate::meter::MeterArguments;
 use crate::progress::Meter;
 use crate::with_history::WithHistory;
-use ackord_live::{LiveError, Priority, StopHandle};
+use ackord_live::{LiveError, StopHandle};
 use ackord_measure::RunSummary;
 use ackord_report::OutputFile;
 use ackord_report::live::{LiveCommand, LiveDetails, ProgramEnding, TrustWord};
@@ -98,10 +98,7 @@ pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(),
         captures: captures.as_mut().map(|folder| folder as &mut dyn CaptureFiles),
         ours,
         lateness_budget: arguments.lateness_budget,
-        priority: match arguments.realtime_priority {
-            true => Priority::RealTime,
-            false => Priority::Ordinary,
-        },
+        realtime_priority: arguments.realtime_priority,
         stop: Some(stop),
         // What programs write would spoil the meter's picture.
         programs: if files || own_terminal { ProgramOutput::Kept } else { ProgramOutput::Shown },

@@ -23,7 +23,7 @@ pub(crate) use terminal::restore;
 
 use crate::console::Console;
 use crate::errors::Failure;
-use ackord_live::{METER_INTERVAL, METER_KEPT, MeterFeed, MeterState, MeterView};
+use ackord_live::{METER_INTERVAL, METER_KEPT, MeterFeed, MeterView};
 use ackord_scenario::Scenario;
 use ackord_units::Span;
 use clap::Args;
@@ -173,7 +173,7 @@ struct Drawing {
 impl Drawing {
     fn go_on(&mut self, mut screen: Screen, end: &AtomicBool) -> Left {
         let mut keys = Vec::new();
-        while !end.load(Ordering::Relaxed) && self.feed.state() == MeterState::Running {
+        while !end.load(Ordering::Relaxed) && !self.feed.is_over() {
             let Some(view) = self.view() else { break };
             let picture = Picture {
                 view: &view,

@@ -5,8 +5,7 @@ use crate::errors::Failure;
 use crate::input::{JsonTarget, check_folder};
 use crate::meter::MeterArguments;
 use ackord_live::{
-    FarEnd, LinkOptions, MeterFeed, Outside, Priority, Scheduling, ShellBegins, ShellLink,
-    ShellOptions, ShellOrders, shell,
+    LinkOptions, MeterFeed, Outside, ShellBegins, ShellLink, ShellOptions, ShellOrders, shell,
 };
 use ackord_report::data;
 use ackord_scenario::Override;
@@ -194,15 +193,9 @@ pub(crate) fn run(arguments: &ShellArguments, console: &Console) -> Result<(), F
     let options = ShellOptions {
         link: link.clone(),
         command: arguments.command.clone(),
-        far_end: match arguments.outside {
-            OutsideArgument::Best => FarEnd::Best,
-            OutsideArgument::Gateway => FarEnd::Gateway,
-        },
+        only_gateway: arguments.outside == OutsideArgument::Gateway,
         captures: arguments.pcap.clone(),
-        priority: match arguments.realtime_priority {
-            true => Priority::RealTime,
-            false => Priority::Ordinary,
-        },
+        realtime_priority: arguments.realtime_priority,
         lateness_budget: Span::from_millis(1),
         meter: meter.as_ref().map(|meter| meter.feed()),
         output: output.clone(),
@@ -311,7 +304,7 @@ fn announce(arguments: &ShellArguments, link: &ShellLink, begins: &ShellBegins, 
     if arguments.quiet {
         return;
     }
-    if arguments.realtime_priority && begins.scheduling == Scheduling::Ordinary {
+    if arguments.realtime_priority && !begins.realtime_priority {
         console.remark("ackord: real-time scheduling is not permitted here; going on without");
     }
     if !arguments.command.is_empty() {

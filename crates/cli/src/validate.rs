@@ -5,7 +5,6 @@ use crate::errors::Failure;
 use crate::input::{KernelName, OutputArguments, Results, check_file};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
-use ackord_live::Priority;
 use ackord_measure::KernelTime;
 use ackord_report::document::Document;
 use ackord_report::{
@@ -193,10 +192,7 @@ fn kernel_side(arguments: &ValidateArguments) -> Result<Box<dyn KernelSide>, Fai
     }
     Ok(Box::new(StockKernel {
         lateness_budget: arguments.lateness_budget,
-        priority: match arguments.ordinary_priority {
-            true => Priority::Ordinary,
-            false => Priority::RealTime,
-        },
+        realtime_priority: !arguments.ordinary_priority,
     }))
 }
 

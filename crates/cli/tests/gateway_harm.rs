@@ -6,7 +6,7 @@ use ackord_events::{Event, Sink};
 use ackord_gateway::{Key, is_control};
 use ackord_live::{
     CommandOutcome, EmulationOptions, EmulationReport, HostCommand, KernelRouter, LAN_DEVICE,
-    LiveError, NamespaceError, Priority, WAN_DEVICE, emulate,
+    LiveError, NamespaceError, WAN_DEVICE, emulate,
 };
 use ackord_scenario::{Scenario, ScenarioFile};
 use ackord_testing::{assert_timely, skipped, timely};
@@ -155,7 +155,7 @@ fn run(seconds: u32, congestion: &str, remedy: &str) -> Option<Outcome> {
     let arrived = Arrived { octets: RefCell::default(), is_control: is_control.collect() };
     let router = KernelRouter { node: scenario.proxies[0].at, lan_link: scenario.proxies[0].link };
     let mut options = EmulationOptions::new(scenario).expect("a descriptor");
-    (options.router, options.priority) = (Some(router), Priority::RealTime);
+    (options.router, options.realtime_priority) = (Some(router), true);
     options.commands = vec![gateway(router, &config, &log)];
     // How often it was said to have stood down: that is a second each.
     let (stood_down, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));

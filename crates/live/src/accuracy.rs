@@ -31,14 +31,12 @@ mod theory;
 mod tests;
 
 pub use report::{
-    AccuracyNotify, AccuracyOptions, AccuracyReport, DelayRow, Extent, Load, Most, MostRow,
-    RateRow, Traffic,
+    AccuracyNotify, AccuracyOptions, AccuracyReport, DelayRow, Most, MostRow, RateRow, Traffic,
 };
 pub use theory::Spread;
 
 use crate::error::LiveError;
 use crate::lateness::LatenessMeter;
-use ackord_sys::Scheduling;
 use ackord_units::{Bytes, Rate, Span};
 use lane::{Lane, LinkUnderTest, MTU, Manner, Passage};
 use load::{
@@ -70,10 +68,7 @@ const BUDGET: Span = Span::from_millis(1);
 /// If namespaces cannot be made here, or something of them fails.
 pub fn accuracy(mut options: AccuracyOptions) -> Result<AccuracyReport, LiveError> {
     options.duration = options.duration.max(Span::from_secs(1));
-    let most = match options.extent {
-        Extent::Everything => 3,
-        Extent::RatesAndDelays => 0,
-    };
+    let most = if options.finds_most { 3 } else { 0 };
     let of = options.rates.len() * 4 + 1 + most;
     let mut work = Work {
         options,
@@ -81,26 +76,26 @@ pub fn accuracy(mut options: AccuracyOptions) -> Result<AccuracyReport, LiveErro
         of,
         lateness: LatenessMeter::new(),
         damaged: 0,
-        scheduling: Scheduling::RealTime,
+        realtime_priority: true,
     };
     let control = work.control()?;
     let (mut rates, mut delays) = (Vec::new(), Vec::new());
     for rate in work.options.rates.clone() {
         rates.push(work.rate_of_datagrams(rate)?);
         rates.push(work.rate_of_stream(rate)?);
-        delays.push(work.delay(rate, Load::Idle)?);
-        delays.push(work.delay(rate, Load::Busy)?);
+        delays.push(work.delay(rate, false)?);
+        delays.push(work.delay(rate, true)?);
     }
-    let most = match work.options.extent {
-        Extent::Everything => vec![
+    let most = match work.options.finds_most {
+        true => vec![
             work.most_of_stream()?,
             work.most_of_datagrams(Most::FullDatagrams)?,
             work.most_of_datagrams(Most::SmallDatagrams)?,
         ],
-        Extent::RatesAndDelays => Vec::new(),
+        false => Vec::new(),
     };
     Ok(AccuracyReport {
-        scheduling: work.scheduling,
+        realtime_priority: work.realtime_priority,
         rates,
         delays,
         most,
@@ -118,7 +113,7 @@ struct Work {
     of: usize,
     lateness: LatenessMeter,
     damaged: u64,
-    scheduling: Scheduling,
+    realtime_priority: bool,
 }
 
 impl Work {
@@ -173,7 +168,7 @@ impl Work {
             |signs| send_datagrams(&sender, pace, lasts, signs),
             |signs| receive_datagrams(&receiver, pace.payload, signs),
         )?;
-        self.scheduling = passage.scheduling;
+        self.realtime_priority = passage.realtime_priority;
         self.damaged += received.damaged + disordered(&received);
         Ok((sent, received, passage))
     }
@@ -187,13 +182,13 @@ impl Work {
             |signs| send_stream(sender.connect()?, lasts, signs),
             |signs| receive_stream(&listener, signs),
         )?;
-        self.scheduling = passage.scheduling;
+        self.realtime_priority = passage.realtime_priority;
         self.damaged += stream.damaged;
         Ok((stream, passage))
     }
 
     fn manner(&self) -> Manner<'_> {
-        Manner { priority: self.options.priority, stop: &self.options.stop }
+        Manner { realtime_priority: self.options.realtime_priority, stop: &self.options.stop }
     }
 
     fn rate_of_datagrams(&mut self, rate: Rate) -> Result<RateRow, LiveError> {
@@ -237,10 +232,10 @@ impl Work {
         })
     }
 
-    fn delay(&mut self, rate: Rate, load: Load) -> Result<DelayRow, LiveError> {
-        let (word, pace) = match load {
-            Load::Idle => ("idle", idle_pace()),
-            Load::Busy => ("busy", full_pace(rate, 4, 5)),
+    fn delay(&mut self, rate: Rate, busy: bool) -> Result<DelayRow, LiveError> {
+        let (word, pace) = match busy {
+            false => ("idle", idle_pace()),
+            true => ("busy", full_pace(rate, 4, 5)),
         };
         self.next(&format!("delay at {rate}, {word}"))?;
         let lasts = self.duration();
@@ -269,7 +264,7 @@ impl Work {
         Ok(DelayRow {
             configured: rate,
             delay: DELAY,
-            load,
+            busy,
             sent: sent.stamps.len() as u64,
             error,
             into,

@@ -36,7 +36,6 @@ use crate::clock::Clock;
 use crate::plain::Plain;
 use crate::tcp_info::TcpInfo;
 use ackord_events::EndpointId;
-use ackord_sys::Priority;
 use ackord_sys::socket::set_option;
 use ackord_traffic::{Datagrams, Transfer, Workload};
 use ackord_units::{Bytes, Span, Time};
@@ -248,8 +247,8 @@ pub(crate) struct Apps {
 
 impl Apps {
     /// Binds every socket, listens where connections are to be accepted, and starts the thread.
-    /// Connections are opened at their time on `clock` and sampled as `sampling` says. The thread is scheduled as
-    /// `priority` says: it never waits by looking, so it may come before all others. `teller`, if
+    /// Connections are opened at their time on `clock` and sampled as `sampling` says. The thread may have
+    /// `realtime_priority`: it never waits by looking, so it may come before all others. `teller`, if
     /// there is one, hears the news instead of [`Apps::news`]; then the kernel runs in simulated time,
     /// and who takes whatever comes has a thread for it.
     ///
@@ -259,7 +258,7 @@ impl Apps {
         ends: Vec<KernelEnd>,
         clock: Clock,
         sampling: Sampling,
-        priority: Priority,
+        realtime_priority: bool,
         teller: Option<Teller>,
     ) -> io::Result<Apps> {
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
@@ -271,7 +270,7 @@ impl Apps {
         });
         let worker = Worker::new(ends, clock, sampling, Arc::clone(&exchange))?;
         let thread = std::thread::Builder::new().name("apps".to_owned());
-        let thread = thread.spawn(move || worker.run(priority))?;
+        let thread = thread.spawn(move || worker.run(realtime_priority))?;
         Ok(Apps { exchange, thread })
     }
 

@@ -54,8 +54,8 @@ pub use emulator::EmulationCounts;
 pub(crate) use in_simulated_time::{MEMORY_MIB, archive};
 pub use in_simulated_time::{SimulatedKernels, emulate_in_simulated_time};
 pub use options::{
-    EmulationEnding, EmulationNotice, EmulationOptions, EmulationReport, Forwarded, HostCommand,
-    HostReport, KernelRouter, RouterReport, TcpSample,
+    EmulationNotice, EmulationOptions, EmulationReport, Forwarded, HostCommand, HostReport,
+    KernelRouter, RouterReport, TcpSample,
 };
 pub use router::{LAN_DEVICE, WAN_DEVICE};
 pub use run::emulate;

@@ -69,16 +69,16 @@ pub mod trials;
 mod watch;
 
 pub use accuracy::{
-    AccuracyNotify, AccuracyOptions, AccuracyReport, DelayRow, Extent, Load, Most, MostRow,
-    RateRow, Spread, Traffic, accuracy,
+    AccuracyNotify, AccuracyOptions, AccuracyReport, DelayRow, Most, MostRow, RateRow, Spread,
+    Traffic, accuracy,
 };
-pub use ackord_sys::{Attempt, NamespaceError, Priority, Scheduling, SetupStep, StopHandle};
+pub use ackord_sys::{Attempt, NamespaceError, SetupStep, StopHandle};
 pub use addresses::{Addresses, KERNEL, OURS};
 pub use apps::{Call, EndReport};
 pub use emulate::{
-    EmulationCounts, EmulationEnding, EmulationNotice, EmulationOptions, EmulationReport,
-    Forwarded, HostCommand, HostReport, KernelRouter, LAN_DEVICE, RouterReport, SimulatedKernels,
-    TapObserver, Tapped, TcpSample, WAN_DEVICE, emulate, emulate_in_simulated_time,
+    EmulationCounts, EmulationNotice, EmulationOptions, EmulationReport, Forwarded, HostCommand,
+    HostReport, KernelRouter, LAN_DEVICE, RouterReport, SimulatedKernels, TapObserver, Tapped,
+    TcpSample, WAN_DEVICE, emulate, emulate_in_simulated_time,
 };
 pub use error::LiveError;
 pub use fetch::{FetchOptions, fetch};
@@ -86,10 +86,10 @@ pub use guest::{be_guest, is_guest};
 pub use host::ConnectionReport;
 pub use http::{Direction, Transfer};
 pub use interop::{CASES, Case, InteropOptions, KernelCounters, Row, Sizes, interop};
-pub use lateness::{Lateness, Trust};
+pub use lateness::Lateness;
 pub use meter::{
-    Carried, DirectionSample, METER_INTERVAL, METER_KEPT, MeterFeed, MeterFill, MeterState,
-    MeterView, MeteredLink,
+    Carried, DirectionSample, METER_INTERVAL, METER_KEPT, MeterFeed, MeterFill, MeterView,
+    MeteredLink,
 };
 pub use observed::ObservedEnd;
 pub use options::{
@@ -103,7 +103,7 @@ pub use scripted::{
 pub use serve::{ServeOptions, serve};
 pub use settings::{SettingOutcome, SettingTold, SettingsConflict};
 pub use shell::{
-    Block, FarEnd, LinkError, LinkOptions, Outside, OutsideCounts, Queueing, ShellBegins, ShellEnd,
+    Block, LinkError, LinkOptions, Outside, OutsideCounts, Queueing, ShellBegins, ShellEnd,
     ShellError, ShellLink, ShellOptions, ShellOrders, ShellReport, WayReport, shell,
 };
 pub use tcp_info::{CaState, TcpInfo, Timeouts};

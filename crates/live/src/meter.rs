@@ -64,17 +64,7 @@ struct MeterShared {
     /// For each interval two samples a link: forward, reverse.
     intervals: VecDeque<Vec<DirectionSample>>,
     lateness: Option<Lateness>,
-    state: MeterState,
-}
-
-/// Whether the emulation goes on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MeterState {
-    /// It does, or has not begun.
-    #[default]
-    Running,
-    /// It is over: nothing comes any more.
-    Over,
+    over: bool,
 }
 
 /// A copy of what there is about one link, to be drawn.
@@ -88,8 +78,8 @@ pub struct MeterView {
     pub samples: Vec<[DirectionSample; 2]>,
     /// How late the emulator has been since the run began; nothing before it has been told.
     pub lateness: Option<Lateness>,
-    /// Whether more will come.
-    pub state: MeterState,
+    /// The emulation is over: nothing comes any more.
+    pub over: bool,
 }
 
 impl MeterFeed {
@@ -152,13 +142,13 @@ impl MeterFeed {
             began_at: start_of(shared.first + skipped as u64),
             samples: shared.intervals.iter().skip(skipped).map(pair).collect(),
             lateness: shared.lateness,
-            state: shared.state,
+            over: shared.over,
         })
     }
 
-    /// Whether the emulation goes on.
-    pub fn state(&self) -> MeterState {
-        self.lock().state
+    /// Whether the emulation is over.
+    pub fn is_over(&self) -> bool {
+        self.lock().over
     }
 
     /// The driver's half, which is told the events. One at a time: it begins where the run begins.
@@ -204,7 +194,7 @@ impl MeterFeed {
     }
 
     fn end(&self) {
-        self.lock().state = MeterState::Over;
+        self.lock().over = true;
     }
 }
 

@@ -7,8 +7,9 @@ use crate::lateness::Lateness;
 use crate::watch::{EventCounts, Observer};
 use ackord_path::DropCounts;
 use ackord_scenario::{Flow, Scenario, Transport};
-use ackord_sys::{CommandEnd, Scheduling, StopHandle};
+use ackord_sys::{CommandEnd, StopHandle};
 use ackord_units::{Knobs, Span, Time};
+use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -60,17 +61,12 @@ pub enum CommandOutcome {
 }
 
 /// Which congestion control the stock kernel's end uses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KernelCongestion {
-    /// The one that the scenario names for its end.
-    AsAsked(String),
-    /// Its own default, since it does not let a namespace choose the one named.
-    Default {
-        /// What the scenario names.
-        asked: String,
-        /// What the kernel uses instead.
-        uses: String,
-    },
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KernelCongestion {
+    /// What the scenario names for its end.
+    pub asked: String,
+    /// What the kernel uses: its own default where it does not let a namespace choose the one named.
+    pub used: String,
 }
 
 /// What happened in a live run.
@@ -78,10 +74,10 @@ pub enum KernelCongestion {
 pub struct LiveReport {
     /// How long the run took.
     pub took: Span,
-    /// How late the driver was; look at [`Lateness::trust`] before believing any delay.
+    /// How late the driver was; look at [`Lateness::is_within_budget`] before believing any delay.
     pub lateness: Lateness,
-    /// How the driver was scheduled, which explains much of its lateness.
-    pub scheduling: Scheduling,
+    /// The driver had real-time priority, which explains much of its lateness.
+    pub realtime_priority: bool,
     /// How the kernel's end controls congestion.
     pub kernel_congestion: KernelCongestion,
     /// Every connection of our host, in order of their ends, those still open last.

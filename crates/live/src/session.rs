@@ -82,13 +82,13 @@ impl Session {
         let theirs = TunDevice::new(namespace.take_tun(), MTU);
         let kernel_congestion = congestion_in(&namespace, congestion);
         sharpen_timers();
-        let urgency = Urgency::ask();
+        let urgency = Urgency::of(true);
         let devices: Devices = vec![(ends.kernel, Box::new(theirs)), (ends.ours, Box::new(ours))];
         let (devices, captures) = match &options.capture {
             Some(folder) => capture(devices, folder, clock)?,
             None => (devices, Vec::new()),
         };
-        let timeline = RealTime::new(clock, urgency.scheduling());
+        let timeline = RealTime::new(clock, urgency.is_granted());
         let mut emulator = emulator(&options, ends, devices, timeline)?;
         let enter = namespace.enter_command();
         let began_at = clock.wall(Time::ZERO);
@@ -201,7 +201,7 @@ impl Session {
         Ok(LiveReport {
             took,
             lateness: lateness.report(self.options.lateness_budget),
-            scheduling: self.urgency.scheduling(),
+            realtime_priority: self.urgency.is_granted(),
             kernel_congestion: self.kernel_congestion,
             connections,
             device: DeviceCounts {
@@ -238,11 +238,9 @@ fn inside(congestion: &str, command: &[String]) -> Inside {
 
 /// What became of the congestion control asked for.
 fn congestion_in(namespace: &Namespace, asked: String) -> KernelCongestion {
-    if namespace.refused().iter().any(|(what, _)| *what == route_to(NETWORK_V4)) {
-        KernelCongestion::Default { asked, uses: inherited_congestion() }
-    } else {
-        KernelCongestion::AsAsked(asked)
-    }
+    let is_refused = namespace.refused().iter().any(|(what, _)| *what == route_to(NETWORK_V4));
+    let used = if is_refused { inherited_congestion() } else { asked.clone() };
+    KernelCongestion { asked, used }
 }
 
 /// Captures what passes at both devices, the kernel's and ours.

@@ -43,7 +43,7 @@ mod surroundings;
 pub use blocks::Block;
 pub use link::{LinkError, LinkOptions, ShellLink};
 pub use orders::ShellOrders;
-pub use outside::{FarEnd, Outside, OutsideCounts};
+pub use outside::{Outside, OutsideCounts};
 pub use report::{Queueing, ShellEnd, ShellReport, WayReport};
 
 use crate::clock::Clock;
@@ -53,8 +53,8 @@ use crate::meter::MeterFeed;
 use ackord_events::LinkId;
 use ackord_scenario::Scenario;
 use ackord_sys::{
-    CommandInside, Inside, Namespace, NamespaceError, Priority, RouteSettings, Scheduling,
-    TerminalUse, Urgency, sharpen_timers,
+    CommandInside, Inside, Namespace, NamespaceError, RouteSettings, TerminalUse, Urgency,
+    sharpen_timers,
 };
 use ackord_units::{Span, Time};
 use ackord_wire::NodeId;
@@ -79,12 +79,12 @@ pub struct ShellOptions {
     pub link: ShellLink,
     /// The command with its arguments; the caller's own shell (`$SHELL`) where it is empty.
     pub command: Vec<String>,
-    /// What the far end may be.
-    pub far_end: FarEnd,
+    /// No device at the far end, even where one may be made: plain sockets for everything.
+    pub only_gateway: bool,
     /// The folder for captures of what passes at both ends.
     pub captures: Option<PathBuf>,
-    /// How the emulator is to be scheduled; what came of it is in the report.
-    pub priority: Priority,
+    /// The emulator asks for real-time priority; whether it got it is in the report.
+    pub realtime_priority: bool,
     /// How late 99 % of the packets may be for the run to be trusted.
     pub lateness_budget: Span,
     /// Filled while the run goes on.
@@ -103,8 +103,8 @@ pub struct ShellBegins {
     pub block: Block,
     /// Its far end.
     pub outside: Outside,
-    /// How the emulator is scheduled.
-    pub scheduling: Scheduling,
+    /// The emulator has, or is to ask for, real-time priority.
+    pub realtime_priority: bool,
 }
 
 /// Why there could be no shell, or no longer.
@@ -183,17 +183,18 @@ pub fn shell(
     let claim = surroundings.claim()?;
     let block = claim.block;
     let mut namespace = Namespace::create(&inside(&options, block))?;
-    let (far, outside) = OutsideDevice::open(block, claim.parent, options.far_end, &surroundings)?;
+    let (far, outside) =
+        OutsideDevice::open(block, claim.parent, options.only_gateway, &surroundings)?;
     let (near, far_counts) = (TunDevice::new(namespace.take_tun(), MTU), far.counts());
     let clock = Clock::start();
     let captures = captures(&options, clock)?;
-    let urgency = Urgency::of(options.priority);
-    let scheduling = urgency.scheduling();
+    let urgency = Urgency::of(options.realtime_priority);
+    let realtime_priority = urgency.is_granted();
     sharpen_timers();
-    let timeline = RealTime::new(clock, scheduling);
+    let timeline = RealTime::new(clock, realtime_priority);
     let emulator =
         emulator(&options.link.scenario, (near, far), block, timeline, captures.as_ref())?;
-    begins(&ShellBegins { block, outside: outside.clone(), scheduling });
+    begins(&ShellBegins { block, outside: outside.clone(), realtime_priority });
     let mut running = Running::new(emulator, &options, &namespace, block);
     let end = running.run(&mut namespace, &options)?;
     // Everything inside ends, and the terminal is given back.
@@ -211,7 +212,7 @@ pub fn shell(
         took: clock.now().saturating_since(Time::ZERO),
         end,
         lateness: remains.lateness.report(options.lateness_budget),
-        scheduling,
+        realtime_priority,
         up: way(remains.observer.up, 1),
         down: way(remains.observer.down, 0),
         counts: remains.counts,

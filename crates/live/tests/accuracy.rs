@@ -4,8 +4,7 @@
 
 use crate::common::{alone, assert_timely, late, possible, timely};
 use ackord_live::{
-    AccuracyOptions, AccuracyReport, DelayRow, Extent, Load, Priority, RateRow, StopHandle,
-    Traffic, accuracy,
+    AccuracyOptions, AccuracyReport, DelayRow, RateRow, StopHandle, Traffic, accuracy,
 };
 use ackord_units::{Rate, Span};
 use std::ops::ControlFlow;
@@ -15,8 +14,8 @@ fn measured(rate: Rate, duration: Span) -> Option<AccuracyReport> {
     possible(accuracy(AccuracyOptions {
         rates: vec![rate],
         duration,
-        extent: Extent::RatesAndDelays,
-        priority: Priority::Ordinary,
+        finds_most: false,
+        realtime_priority: false,
         stop: StopHandle::new().expect("a descriptor"),
         notify: Box::new(move |what, number, of| {
             assert_eq!((number, of), (next, 5), "{what}");
@@ -76,8 +75,8 @@ fn a_link_carries_bytes_in_order_and_never_more_of_them_than_it_should() {
         }
         // A tenth more than it carries does not fit.
         assert_timely!(report.rates[0].dropped_packets > 0, "{:?}", report.rates[0]);
-        let loads: Vec<_> = report.delays.iter().map(|row| row.load).collect();
-        assert_eq!(loads, [Load::Idle, Load::Busy]);
+        let loads: Vec<_> = report.delays.iter().map(|row| row.busy).collect();
+        assert_eq!(loads, [false, true]);
         report.delays.iter().for_each(is_never_early);
         assert!(
             report.control.least_nanos > 0 && report.control.count > 100,

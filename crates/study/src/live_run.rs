@@ -31,8 +31,8 @@ use crate::execute::{
 };
 use crate::labels::run_labels;
 use ackord_live::{
-    EmulationEnding, EmulationOptions, EmulationReport, LiveError, MeterFeed, Priority,
-    SimulatedKernels, StopHandle, emulate, emulate_in_simulated_time,
+    EmulationOptions, EmulationReport, LiveError, MeterFeed, SimulatedKernels, StopHandle, emulate,
+    emulate_in_simulated_time,
 };
 use ackord_measure::{RunIdentity, Series, Summary};
 use ackord_report::OutputFile;
@@ -61,7 +61,7 @@ pub struct LiveRunOptions<'a> {
     /// How late 99 % of the packets may be for the run to be trusted.
     pub lateness_budget: Span,
     /// How the driver is scheduled.
-    pub priority: Priority,
+    pub realtime_priority: bool,
     /// Ends the run from elsewhere, at once.
     pub stop: Option<StopHandle>,
     /// What becomes of what the programs of flows write.
@@ -130,7 +130,7 @@ impl LiveRunOptions<'_> {
             captures,
             ours: BTreeSet::new(),
             lateness_budget: Span::from_millis(1),
-            priority: Priority::Ordinary,
+            realtime_priority: false,
             stop: None,
             programs: ProgramOutput::Kept,
             kernels: Some(kernels),
@@ -149,7 +149,7 @@ impl LiveRunOptions<'_> {
             captures: None,
             ours: BTreeSet::new(),
             lateness_budget: Span::from_millis(1),
-            priority: Priority::Ordinary,
+            realtime_priority: false,
             stop: Some(StopHandle::new()?),
             programs: ProgramOutput::Shown,
             kernels: None,
@@ -190,7 +190,7 @@ pub fn live_run(
     emulation.seed = seed;
     emulation.ours = options.ours;
     emulation.lateness_budget = options.lateness_budget;
-    emulation.priority = options.priority;
+    emulation.realtime_priority = options.realtime_priority;
     if let Some(stop) = options.stop {
         emulation.stop = stop;
     }
@@ -231,9 +231,9 @@ fn run_outcome(
         series: series.map(|series| series.finish(ended_at)),
         conservation: report.conservation,
         queues: queues_at_end(&report.simulation),
-        ending: match report.ending {
-            EmulationEnding::Complete => Ending::Complete,
-            EmulationEnding::Stopped => Ending::Interrupted(ended_at),
+        ending: match report.stopped {
+            false => Ending::Complete,
+            true => Ending::Interrupted(ended_at),
         },
     }
 }

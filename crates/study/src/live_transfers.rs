@@ -1,9 +1,7 @@
 //! What `ackord live serve` and `fetch` came to, as tables and as JSON.
 
 use crate::{HistoryUse, VERSION};
-use ackord_live::{
-    CommandOutcome, ConnectionReport, KernelCongestion, LiveReport, Scheduling, Transfer, Trust,
-};
+use ackord_live::{CommandOutcome, ConnectionReport, KernelCongestion, LiveReport, Transfer};
 use ackord_measure::stats::Estimate;
 use ackord_report::document::{Block, Cell, Document, Section, Table};
 use ackord_report::table;
@@ -20,7 +18,7 @@ pub struct Results<'a> {
     took_s: f64,
     lateness: Lateness,
     scheduling: &'static str,
-    kernel_congestion: KernelEnd,
+    kernel_congestion: KernelCongestion,
     connections: Vec<Connection>,
     dropped_on_path_packets: u64,
     malformed_packets: u64,
@@ -63,15 +61,9 @@ impl From<ackord_live::Lateness> for Lateness {
             p99_us: micros(late.p99),
             max_us: micros(late.max),
             budget_us: micros(late.budget),
-            within_budget: late.trust() == Trust::WithinBudget,
+            within_budget: late.is_within_budget(),
         }
     }
-}
-
-#[derive(Serialize)]
-struct KernelEnd {
-    asked: String,
-    used: String,
 }
 
 #[derive(Serialize)]
@@ -112,14 +104,8 @@ pub fn results<'a>(
         version: VERSION,
         took_s: report.took.as_secs_f64(),
         lateness: late.into(),
-        scheduling: match report.scheduling {
-            Scheduling::RealTime => "real-time",
-            Scheduling::Ordinary => "ordinary",
-        },
-        kernel_congestion: match report.kernel_congestion.clone() {
-            KernelCongestion::AsAsked(name) => KernelEnd { asked: name.clone(), used: name },
-            KernelCongestion::Default { asked, uses } => KernelEnd { asked, used: uses },
-        },
+        scheduling: if report.realtime_priority { "real-time" } else { "ordinary" },
+        kernel_congestion: report.kernel_congestion.clone(),
         connections: report.connections.iter().map(connection).collect(),
         dropped_on_path_packets: report.drops.total(),
         malformed_packets: report.device.malformed,
@@ -188,7 +174,7 @@ pub fn document(results: &Results<'_>) -> Document {
          late; the 99th percentile is {verdict} of {:.0} µs. Scheduling was {}.",
         late.packets, late.p50_us, late.p99_us, late.max_us, late.budget_us, results.scheduling
     );
-    let KernelEnd { asked, used } = &results.kernel_congestion;
+    let KernelCongestion { asked, used } = &results.kernel_congestion;
     let kernel = match asked == used {
         true => format!("The kernel's end uses {used}, as the scenario says."),
         false => format!(

@@ -2,9 +2,7 @@
 
 use crate::VERSION;
 use crate::live_transfers::Lateness;
-use ackord_live::{
-    Outside, Queueing, RelayReport, Scheduling, ShellEnd, ShellLink, ShellReport, Trust, WayReport,
-};
+use ackord_live::{Outside, Queueing, RelayReport, ShellEnd, ShellLink, ShellReport, WayReport};
 use ackord_path::DropCounts;
 use ackord_units::Span;
 use serde::Serialize;
@@ -108,10 +106,7 @@ pub fn results<'a>(
             Outside::Device(_) => "device",
             Outside::Gateway(_) | Outside::GatewayAsked => "gateway",
         },
-        scheduling: match report.scheduling {
-            Scheduling::RealTime => "real-time",
-            Scheduling::Ordinary => "ordinary",
-        },
+        scheduling: if report.realtime_priority { "real-time" } else { "ordinary" },
         lateness: late.into(),
         up: way(&report.up, report.took),
         down: way(&report.down, report.took),
@@ -220,9 +215,9 @@ pub fn summary(link: &ShellLink, report: &ShellReport) -> String {
         let _ = writeln!(text, "ackord: {told}");
     }
     let late = report.lateness;
-    let trust = match late.trust() {
-        Trust::WithinBudget => "",
-        Trust::Untrustworthy => "; UNTRUSTWORTHY: this machine was too busy for these delays",
+    let trust = match late.is_within_budget() {
+        true => "",
+        false => "; UNTRUSTWORTHY: this machine was too busy for these delays",
     };
     if late.packets > 0 {
         let [p50, p99, max] = [late.p50, late.p99, late.max].map(micros);

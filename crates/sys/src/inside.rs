@@ -23,8 +23,9 @@ pub const DEVICE: &str = "ackord0";
 pub struct Inside {
     /// The device's name, 1 to 15 bytes without a slash or a space.
     pub device: String,
-    /// Where the device is from.
-    pub made: DeviceMade,
+    /// The device is there: the network card of a machine that is ours alone, in the namespace it is in.
+    /// Otherwise it is made, as a TUN device, in a network namespace that is made for it.
+    pub device_exists: bool,
     /// The kernel's addresses on it, of either family, each with the length of its prefix in bits.
     /// A kernel without IPv6 refuses those of IPv6, see [`super::Namespace::refused`].
     pub addresses: Vec<(IpAddr, u8)>,
@@ -60,7 +61,7 @@ impl Inside {
     pub fn new(addresses: Vec<(IpAddr, u8)>) -> Inside {
         Inside {
             device: DEVICE.to_owned(),
-            made: DeviceMade::Tun,
+            device_exists: false,
             addresses,
             mtu: 1500,
             sysctls: Vec::new(),
@@ -70,15 +71,6 @@ impl Inside {
             commands: Vec::new(),
         }
     }
-}
-
-/// Where a device is from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeviceMade {
-    /// It is made, as a TUN device, in a network namespace that is made for it.
-    Tun,
-    /// It is there: the network card of a machine that is ours alone, in the namespace it is in.
-    There,
 }
 
 /// What connections over the default route start with; nothing leaves the kernel its own way.

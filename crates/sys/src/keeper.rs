@@ -18,7 +18,6 @@
 
 use super::allowed::SetupStep;
 use super::device;
-use super::inside::DeviceMade;
 use super::message::{
     self, DEVICE, ENDED, FAILED, HERE, MESSAGE_LEN, Message, NOT_STARTED, QUESTION_LEN, READY,
     REFUSED, STOPPED,
@@ -54,11 +53,8 @@ pub(super) struct Sockets<'a> {
 pub(super) fn spawn(plan: &Plan, sockets: Sockets<'_>) -> nix::Result<nix::unistd::Pid> {
     let kept = plan.kept([sockets.news.as_raw_fd(), sockets.questions.as_raw_fd()]);
     let user = if plan.id_maps.is_some() { libc::CLONE_NEWUSER } else { 0 };
-    let own = match plan.made {
-        DeviceMade::Tun => libc::CLONE_NEWNET | libc::CLONE_NEWPID,
-        // All of the machine is ours, and gone when it is switched off.
-        DeviceMade::There => 0,
-    };
+    // Where the device exists all of the machine is ours, and gone when it is switched off.
+    let own = if plan.device_exists { 0 } else { libc::CLONE_NEWNET | libc::CLONE_NEWPID };
     let flags = own | user | libc::SIGCHLD;
     // SAFETY: without CLONE_VM and without a stack this is a fork into new namespaces; the child
     // only makes system calls on memory it has a copy of, and never returns from `keep`.
@@ -121,7 +117,7 @@ impl Keeper<'_> {
         let devices = self.plan.devices.iter().zip(&mut numbers).zip(&mut tuns).enumerate();
         for (place, ((name, number), tun)) in devices {
             let mut name = device::name_of(name);
-            if place > 0 || self.plan.made == DeviceMade::Tun {
+            if place > 0 || !self.plan.device_exists {
                 let made = device::open().map_err(|_| SetupStep::OpenTun)?;
                 device::make(made.as_fd(), &mut name).ok_or(SetupStep::CreateTun)?;
                 *tun = Some(made);

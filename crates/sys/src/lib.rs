@@ -12,7 +12,7 @@
 //! | `tun.rs` | [`make_here`]: a TUN device in our own namespace |
 //! | `terminal.rs` | the terminal, lent to a command and taken back |
 //! | `allowed.rs` | [`NamespaceError`]: what was refused, and what would allow it |
-//! | `priority.rs` | [`Scheduling`]: first on the processor, where that is allowed |
+//! | `priority.rs` | [`Urgency`]: first on the processor, where that is allowed |
 //! | `environment.rs` | [`replace_environment`]: the environment of a program of one thread |
 //! | `socket.rs` | what sockets tell and take beyond nix: TCP_INFO, any option |
 //! | `stamped.rs` | [`Stamped`]: datagrams many at a time, with the kernel's stamps |
@@ -45,13 +45,10 @@ mod tun;
 mod wait;
 
 pub use allowed::{Attempt, NamespaceError, SetupStep};
-pub use priority::{Priority, Scheduling};
 pub use wait::StopHandle;
 
 pub use environment::replace_environment;
-pub use inside::{
-    CommandInside, DEVICE, DeviceBeside, DeviceMade, Inside, RouteSettings, TerminalUse,
-};
+pub use inside::{CommandInside, DEVICE, DeviceBeside, Inside, RouteSettings, TerminalUse};
 pub use namespace::{CommandEnd, Namespace};
 pub use netlink::replace_default_route;
 pub use poll::PollSet;

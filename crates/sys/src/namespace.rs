@@ -93,7 +93,7 @@ impl Namespace {
     /// The TUN device, non-blocking; to be taken once.
     ///
     /// # Panics
-    /// If it was taken before, or none was [made](super::DeviceMade).
+    /// If it was taken before, or none was made ([`super::Inside::device_exists`]).
     pub fn take_tun(&mut self) -> File {
         self.tun.take().expect("the device is taken once")
     }

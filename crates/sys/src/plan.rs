@@ -1,7 +1,7 @@
 //! Everything that the keeper needs, made before the clone so that it need not allocate.
 
 use super::allowed::NamespaceError;
-use super::inside::{CommandInside, DeviceMade, Inside, RouteSettings, TerminalUse};
+use super::inside::{CommandInside, Inside, RouteSettings, TerminalUse};
 use super::message::QUESTION_LEN;
 use super::netlink::Request;
 use libc::{c_char, c_int, pid_t};
@@ -23,7 +23,7 @@ pub(super) struct Plan {
     /// Names of the devices, each at most 15 bytes; at least one.
     pub(super) devices: Vec<CString>,
     /// Where the first is from; the others are made.
-    pub(super) made: DeviceMade,
+    pub(super) device_exists: bool,
     /// Bytes of IP packet that go through each.
     pub(super) mtu: c_int,
     /// What should be there and may be refused.
@@ -125,7 +125,7 @@ impl Plan {
         Ok(Plan {
             id_maps: None,
             devices,
-            made: inside.made,
+            device_exists: inside.device_exists,
             mtu: c_int::from(inside.mtu),
             wishes,
             commands: commands?,

@@ -4,56 +4,28 @@
 
 use std::mem::zeroed;
 
-/// How the driver's thread was scheduled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheduling {
-    /// SCHED_FIFO: it ran as soon as it had something to do.
-    RealTime,
-    /// Like every other program, because the system did not allow more: rootless runs, and control
-    /// groups without a real-time share.
-    Ordinary,
-}
-
-/// How a driver's thread is to be scheduled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Priority {
-    /// Before all ordinary threads, where the system allows it.
-    RealTime,
-    /// Like every other program.
-    #[default]
-    Ordinary,
-}
-
 /// Real-time scheduling of the thread that made it, until it is dropped there.
 #[derive(Debug)]
-pub struct Urgency(Scheduling);
+pub struct Urgency(bool);
 
 impl Urgency {
-    /// Asks for real-time scheduling. The driver waits whenever nothing is due, so it cannot lock
-    /// a processor up; children are scheduled as usual.
-    pub fn ask() -> Urgency {
+    /// Asks for SCHED_FIFO, if that is `wanted`: the thread runs as soon as it has something to do. It
+    /// waits whenever nothing is due, so it cannot lock a processor up; children are scheduled as usual.
+    pub fn of(wanted: bool) -> Urgency {
         // The lowest real-time priority: before all ordinary threads, after the system's own.
-        let set = set_scheduler(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, 1);
-        Urgency(if set { Scheduling::RealTime } else { Scheduling::Ordinary })
+        Urgency(wanted && set_scheduler(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, 1))
     }
 
-    /// As `priority` says.
-    pub fn of(priority: Priority) -> Urgency {
-        match priority {
-            Priority::RealTime => Urgency::ask(),
-            Priority::Ordinary => Urgency(Scheduling::Ordinary),
-        }
-    }
-
-    /// What came of it.
-    pub fn scheduling(&self) -> Scheduling {
+    /// Whether the system allowed it: not in rootless runs, and not in control groups without a
+    /// real-time share.
+    pub fn is_granted(&self) -> bool {
         self.0
     }
 }
 
 impl Drop for Urgency {
     fn drop(&mut self) {
-        if self.0 == Scheduling::RealTime {
+        if self.0 {
             set_scheduler(libc::SCHED_OTHER, 0);
         }
     }

@@ -39,7 +39,7 @@ pub use cache::{Kept, Kernels, Listing, State};
 pub use error::KernelError;
 pub use inside::run_inside;
 pub use recipe::fragment;
-pub use shell::{ShellClock, ShellEnd, ShellOrder, shell};
+pub use shell::{ShellEnd, ShellOrder, shell};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -28,7 +28,7 @@ pub use chance::seed as seed_random_numbers;
 pub use initramfs::{Entry, initramfs};
 pub use kernels::{
     BuildOrder, Built, DEFAULT_HZ, DEFAULT_KERNEL, HZ_CHOICES, Kept, Kernel, KernelError,
-    KernelWish, Kernels, Listing, Phase, Progress, ShellClock, ShellEnd, ShellOrder, Source, State,
+    KernelWish, Kernels, Listing, Phase, Progress, ShellEnd, ShellOrder, Source, State,
     find as find_kernel, fragment as kernel_options, run_inside, shell as kernel_shell,
 };
 pub use machine::{Machine, MachineError, MachineSetup};

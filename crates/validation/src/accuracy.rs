@@ -1,10 +1,7 @@
 //! How exactly a machine emulates, as tables beside the goals and as JSON.
 
 use crate::validate::release_of_this_machine;
-use ackord_live::{
-    AccuracyReport, DelayRow, Lateness, Load, Most, MostRow, RateRow, Scheduling, Spread, Traffic,
-    Trust,
-};
+use ackord_live::{AccuracyReport, DelayRow, Lateness, Most, MostRow, RateRow, Spread, Traffic};
 use ackord_report::document::{Block, Cell, Document, Section, Table};
 use ackord_report::table;
 use ackord_study::VERSION;
@@ -123,10 +120,7 @@ pub fn results(
         kernel: release_of_this_machine(),
         processors: std::thread::available_parallelism().map_or(0, usize::from),
         load_average_before,
-        scheduling: match report.scheduling {
-            Scheduling::RealTime => "real time (SCHED_FIFO)",
-            Scheduling::Ordinary => "ordinary",
-        },
+        scheduling: if report.realtime_priority { "real time (SCHED_FIFO)" } else { "ordinary" },
         duration_s: duration.as_secs_f64(),
         rates: report.rates.iter().map(rate_entry).collect(),
         delays: report.delays.iter().map(delay_entry).collect(),
@@ -164,7 +158,7 @@ fn lateness_entry(lateness: &Lateness) -> LatenessEntry {
         p50_us: in_micros(lateness.p50),
         p99_us: in_micros(lateness.p99),
         max_us: in_micros(lateness.max),
-        trustworthy: lateness.trust() == Trust::WithinBudget,
+        trustworthy: lateness.is_within_budget(),
     }
 }
 
@@ -203,10 +197,7 @@ fn delay_entry(row: &DelayRow) -> DelayEntry {
     DelayEntry {
         configured_bit_s: row.configured.as_bits_per_sec(),
         delay_ms: row.delay.as_secs_f64() * 1e3,
-        load: match row.load {
-            Load::Idle => "idle",
-            Load::Busy => "busy",
-        },
+        load: if row.busy { "busy" } else { "idle" },
         datagrams_sent: row.sent,
         datagrams_measured: error.count,
         error_us: error,

@@ -1,6 +1,7 @@
 //! A capture file of either format, told by its first bytes.
 
-use crate::pcap::{PcapReader, read_up_to};
+use crate::byte_order::read_up_to;
+use crate::pcap::PcapReader;
 use crate::pcapng::{CapturedPacket, LinkType, PcapngReader, ReadError};
 use std::io::{Chain, Cursor, Read};
 

@@ -8,6 +8,7 @@
 //! | `codec.rs` | [`encode`] and [`decode`]: IPv4, IPv6 and TCP with checksums |
 //! | `pcapng.rs` | [`PcapngWriter`] and [`PcapngReader`]: capture files |
 //! | `pcap.rs`, `capture.rs` | [`PcapReader`], the older format; [`CaptureReader`], either |
+//! | `byte_order.rs` | what the readers of both share |
 //! | `stream.rs` | [`SendBuffer`] and [`ReceiveBuffer`]: real bytes by stream offset |
 //! | `frame.rs` | [`glimpse`]: what a captured frame says of a connection |
 //!
@@ -15,6 +16,7 @@
 //! Not modelled: IP options and extension headers, fragmentation.
 
 mod addresses;
+mod byte_order;
 mod capture;
 mod codec;
 mod frame;

@@ -46,7 +46,7 @@ pub enum Ecn {
 }
 
 /// Which version of IP carries a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum IpVersion {
     /// IPv4, 20 bytes of header.
     #[default]

@@ -5,9 +5,10 @@
 //! (draft-ietf-opsawg-pcap). Not modelled: the variants with longer packet headers that a few
 //! kernels of the nineties wrote.
 
+use crate::byte_order::{ByteOrder, read_up_to};
 use crate::pcapng::{CapturedPacket, Damage, LinkType, ReadError};
 use ackord_units::Time;
-use std::io::{self, Read};
+use std::io::Read;
 
 /// Packets longer than this are taken for damage rather than read into memory.
 const MAX_PACKET_LEN: u32 = 64 << 20;
@@ -21,29 +22,14 @@ const NANOSECONDS: u32 = 0xa1b2_3c4d;
 pub struct PcapReader<R: Read> {
     input: R,
     offset: u64,
-    order: Order,
+    order: ByteOrder,
     nanos_per_unit: u64,
     link_type: LinkType,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Order {
-    Little,
-    Big,
-}
-
-impl Order {
-    fn u32(self, octets: [u8; 4]) -> u32 {
-        match self {
-            Order::Little => u32::from_le_bytes(octets),
-            Order::Big => u32::from_be_bytes(octets),
-        }
-    }
-}
-
 /// What the first four bytes of a pcap file say; nothing if they are not those of one.
-fn magic(octets: [u8; 4]) -> Option<(Order, u64)> {
-    [Order::Little, Order::Big].into_iter().find_map(|order| match order.u32(octets) {
+fn magic(octets: [u8; 4]) -> Option<(ByteOrder, u64)> {
+    [ByteOrder::Little, ByteOrder::Big].into_iter().find_map(|order| match order.u32(octets) {
         MICROSECONDS => Some((order, 1_000)),
         NANOSECONDS => Some((order, 1)),
         _ => None,
@@ -111,20 +97,6 @@ impl<R: Read> PcapReader<R> {
 /// Four bytes of a header that is long enough.
 fn word(header: &[u8], at: usize) -> [u8; 4] {
     header[at..at + 4].try_into().expect("four bytes")
-}
-
-/// Fills `buffer` as far as the input reaches.
-pub(crate) fn read_up_to(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match input.read(&mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@
 use super::series::{Now, Points, Series, highest, round_top};
 use super::words::{PACKETS, Unit, number, rate, time};
 use ackord_events::DropReason;
-use ackord_live::{MeterState, MeterView, Trust};
+use ackord_live::MeterView;
 use ackord_report::Colour;
 use ackord_units::Span;
 use ratatui::buffer::Buffer;
@@ -237,10 +237,10 @@ impl Picture<'_> {
             view.link.rates.map(|of_way| rate(of_way.as_bits_per_sec() as f64));
         let lasted = view.began_at.as_secs_f64()
             + ackord_live::METER_INTERVAL.saturating_mul(view.samples.len() as u64).as_secs_f64();
-        let state = match (view.state, self.motion) {
+        let state = match (view.over, self.motion) {
             (_, Motion::Paused) => "  PAUSED",
-            (MeterState::Over, _) => "  over",
-            (MeterState::Running, _) => "",
+            (true, _) => "  over",
+            (false, _) => "",
         };
         let counted = if of > 1 { format!(" ({which} of {of})") } else { String::new() };
         Line::from(vec![
@@ -314,7 +314,7 @@ impl Picture<'_> {
     }
 
     fn is_untrustworthy(&self) -> bool {
-        self.view.lateness.is_some_and(|lateness| lateness.trust() == Trust::Untrustworthy)
+        self.view.lateness.is_some_and(|lateness| !lateness.is_within_budget())
     }
 
     fn lateness_line(&self) -> Line<'static> {
@@ -322,12 +322,12 @@ impl Picture<'_> {
             return Line::from("emulator: no packet yet");
         };
         let (p50, p99) = (time(lateness.p50), time(lateness.p99));
-        match lateness.trust() {
-            Trust::WithinBudget => {
+        match lateness.is_within_budget() {
+            true => {
                 let most = time(lateness.max);
                 Line::from(format!("emulator late by {p50} (half), {p99} (99 %), {most} (most)"))
             }
-            Trust::Untrustworthy => Line::styled(
+            false => Line::styled(
                 format!(
                     "UNTRUSTWORTHY: late by {p50} (half), {p99} (99 %), more than {}",
                     time(lateness.budget)

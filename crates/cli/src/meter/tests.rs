@@ -42,7 +42,7 @@ fn full_link(seconds: u64) -> MeterView {
         began_at: Time::ZERO,
         samples: samples.collect(),
         lateness: Some(lateness(Span::from_micros(80))),
-        state: MeterState::Running,
+        over: false,
     }
 }
 
@@ -242,7 +242,7 @@ fn any_view() -> impl Strategy<Value = MeterView> {
             began_at: Time::from_nanos(began_at),
             samples,
             lateness,
-            state: MeterState::Running,
+            over: false,
         },
     )
 }

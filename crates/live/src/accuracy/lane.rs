@@ -11,9 +11,7 @@ use ackord_events::{NoSink, Sink};
 use ackord_path::Conservation;
 use ackord_scenario::{Scenario, ScenarioFile};
 use ackord_sys::socket::{bind, connect};
-use ackord_sys::{
-    Inside, Namespace, Priority, RouteSettings, Scheduling, StopHandle, Urgency, sharpen_timers,
-};
+use ackord_sys::{Inside, Namespace, RouteSettings, StopHandle, Urgency, sharpen_timers};
 use ackord_units::{Rate, Span, Time};
 use ackord_wire::{IpVersion, NodeId, Packet, host_address};
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -37,7 +35,7 @@ pub(super) struct LinkUnderTest {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manner<'a> {
     /// Whether the emulator asks to come before all other programs.
-    pub(super) priority: Priority,
+    pub(super) realtime_priority: bool,
     /// Ends everything.
     pub(super) stop: &'a StopHandle,
 }
@@ -54,7 +52,7 @@ pub(super) struct Passage {
     pub(super) counts: EmulationCounts,
     pub(super) conservation: Conservation,
     pub(super) lateness: LatenessMeter,
-    pub(super) scheduling: Scheduling,
+    pub(super) realtime_priority: bool,
     /// When the sender's packets entered the path, in nanoseconds since 1970, in order.
     pub(super) entered: Vec<u64>,
     /// When they left it by its own reckoning, likewise.
@@ -190,8 +188,8 @@ fn emulate(
     done: &EventFd,
 ) -> Result<Passage, LiveError> {
     sharpen_timers();
-    let urgency = Urgency::of(manner.priority);
-    let scheduling = urgency.scheduling();
+    let urgency = Urgency::of(manner.realtime_priority);
+    let realtime_priority = urgency.is_granted();
     let [at_sender, at_receiver] =
         tuns.map(|tun| Box::new(TunDevice::new(tun, MTU)) as Box<dyn Device>);
     // Both clocks are read at once, so that an instant of one is one of the other.
@@ -201,7 +199,7 @@ fn emulate(
         seed: scenario.seed,
         devices: vec![(SENDER, at_sender), (RECEIVER, at_receiver)],
         directory: Directory::of_hosts(scenario),
-        timeline: RealTime::new(clock, scheduling),
+        timeline: RealTime::new(clock, realtime_priority),
     };
     let mut emulator = Emulator::watched_by(parts, PassageLog::default())?;
     let done = emulator.watch(done.as_fd());
@@ -217,7 +215,7 @@ fn emulate(
         counts: remains.counts,
         conservation,
         lateness: remains.lateness,
-        scheduling,
+        realtime_priority,
         entered: wall(remains.observer.entered),
         left: wall(remains.observer.left),
     })

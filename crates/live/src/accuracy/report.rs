@@ -2,7 +2,7 @@
 
 use super::theory::Spread;
 use crate::lateness::Lateness;
-use ackord_sys::{Priority, Scheduling, StopHandle};
+use ackord_sys::StopHandle;
 use ackord_units::{Rate, Span};
 use std::ops::ControlFlow;
 
@@ -12,10 +12,10 @@ pub struct AccuracyOptions {
     pub rates: Vec<Rate>,
     /// How long each measurement sends; at least 1 s.
     pub duration: Span,
-    /// Whether the most that goes through is looked for as well.
-    pub extent: Extent,
-    /// How the emulator is scheduled.
-    pub priority: Priority,
+    /// The most that goes through is looked for as well.
+    pub finds_most: bool,
+    /// The emulator has, or is to ask for, real-time priority.
+    pub realtime_priority: bool,
     /// Ends everything.
     pub stop: StopHandle,
     /// Told what is measured next, and which of how many that is, from one; says whether to go on.
@@ -25,20 +25,11 @@ pub struct AccuracyOptions {
 /// What measurement comes, the how manieth it is and of how many.
 pub type AccuracyNotify = dyn FnMut(&str, usize, usize) -> ControlFlow<()>;
 
-/// How much is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// Rates, delays, and the most that goes through.
-    Everything,
-    /// Rates and delays.
-    RatesAndDelays,
-}
-
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccuracyReport {
-    /// How the emulator was scheduled.
-    pub scheduling: Scheduling,
+    /// The emulator had real-time priority.
+    pub realtime_priority: bool,
     /// Rates, delivered and configured.
     pub rates: Vec<RateRow>,
     /// Delays, measured and theoretical.
@@ -90,15 +81,6 @@ pub struct RateRow {
     pub lateness: Lateness,
 }
 
-/// How busy the link was while delays were measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Load {
-    /// Small datagrams, far apart: nothing waits.
-    Idle,
-    /// Full datagrams at four fifths of the rate, eight at a time: they wait for one another.
-    Busy,
-}
-
 /// Delays, measured and theoretical.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelayRow {
@@ -106,8 +88,9 @@ pub struct DelayRow {
     pub configured: Rate,
     /// Its propagation delay.
     pub delay: Span,
-    /// How busy it was.
-    pub load: Load,
+    /// Full datagrams at four fifths of the rate, eight at a time, waited for one another; otherwise
+    /// small ones were far apart, and nothing waited.
+    pub busy: bool,
     /// Datagrams sent.
     pub sent: u64,
     /// By how much each came later than theory has it, from the stamp before the call that sent it

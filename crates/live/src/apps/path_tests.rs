@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::emulate::{Device, Directory, Emulator, Parts, RealTime, TunDevice};
 use ackord_events::{EndpointId, NoSink};
 use ackord_scenario::{Scenario, ScenarioFile};
-use ackord_sys::{Inside, Namespace, NamespaceError, Priority, RouteSettings, Scheduling};
+use ackord_sys::{Inside, Namespace, NamespaceError, RouteSettings};
 use ackord_testing::{assert_timely, skipped, timely};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{FlowId, IpVersion, NodeId, Side, host_address};
@@ -46,7 +46,7 @@ fn run(scenario: &Scenario, time: Span) -> Option<AppsRemains> {
     });
     let devices = devices.collect();
     let directory = Directory::of_hosts(scenario);
-    let timeline = RealTime::new(clock, Scheduling::RealTime);
+    let timeline = RealTime::new(clock, true);
     let parts = Parts { scenario, seed: 7, devices, directory, timeline };
     let mut emulator = Emulator::new(parts).expect("built");
     let flow = &scenario.flows[0];
@@ -57,8 +57,7 @@ fn run(scenario: &Scenario, time: Span) -> Option<AppsRemains> {
         let socket = socket.expect("a socket made inside");
         KernelEnd::of(scenario, 7, endpoint, Vec::new(), socket)
     });
-    let mut apps =
-        Apps::start(ends.into(), clock, often(50), Priority::Ordinary, None).expect("started");
+    let mut apps = Apps::start(ends.into(), clock, often(50), false, None).expect("started");
     emulator.watch(apps.as_fd());
     let mut news = Vec::new();
     let closed =

@@ -10,7 +10,6 @@ use crate::tcp_info::TcpInfo;
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_scenario::{Scenario, ScenarioFile};
 use ackord_sim::{Simulation, start_time};
-use ackord_sys::Priority;
 use ackord_testing::{assert_timely, timely};
 use ackord_traffic::{DATAGRAM_HEADERS, Transfer};
 use ackord_traffic::{Transport, WorkloadChoice};
@@ -79,7 +78,7 @@ fn ends(scenario: &Scenario, host: u8) -> Vec<KernelEnd> {
 /// Runs `ends` until `enough` of what was told, and gives everything that was told.
 fn run(ends: Vec<KernelEnd>, enough: impl Fn(&[AppNews]) -> bool) -> AppsRemains {
     let clock = Clock::start();
-    let mut apps = Apps::start(ends, clock, often(10), Priority::Ordinary, None).expect("started");
+    let mut apps = Apps::start(ends, clock, often(10), false, None).expect("started");
     let mut told = Vec::new();
     while !enough(&told) {
         assert!(clock.now() < Time::ZERO + PATIENCE, "hung after {told:#?}");

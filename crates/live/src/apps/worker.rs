@@ -12,7 +12,7 @@ use super::{AppNews, Application, Call, EndReport, Exchange, KernelEnd, Sampling
 use crate::clock::Clock;
 use ackord_path::Schedule;
 use ackord_sys::socket::{accept, connect, peer};
-use ackord_sys::{Priority, Urgency, sharpen_timers};
+use ackord_sys::{Urgency, sharpen_timers};
 use ackord_units::{Span, Time};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -172,9 +172,9 @@ impl Worker {
     }
 
     /// Works until it is told to stop.
-    pub(super) fn run(mut self, priority: Priority) -> io::Result<Vec<EndReport>> {
+    pub(super) fn run(mut self, realtime_priority: bool) -> io::Result<Vec<EndReport>> {
         sharpen_timers();
-        let _urgency = Urgency::of(priority);
+        let _urgency = Urgency::of(realtime_priority);
         while self.turn()? {}
         let (clock, news, piece) = (&self.clock, &mut self.news, &mut self.piece);
         for end in &mut self.ends {

@@ -54,13 +54,7 @@ struct Key {
     dst: u128,
     ports: u32,
     protocol: u8,
-    ip: Family,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Family {
-    V4,
-    V6,
+    ip: IpVersion,
 }
 
 const TCP: u8 = 6;
@@ -192,7 +186,7 @@ impl Key {
             dst: as_number(dst.ip()),
             ports: u32::from(src.port()) << 16 | u32::from(dst.port()),
             protocol,
-            ip: if src.is_ipv4() { Family::V4 } else { Family::V6 },
+            ip: if src.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 },
         }
     }
 
@@ -202,8 +196,8 @@ impl Key {
 
     fn endpoints(self) -> Endpoints {
         let address = |number: u128| match self.ip {
-            Family::V4 => IpAddr::V4((number as u32).into()),
-            Family::V6 => IpAddr::V6(number.into()),
+            IpVersion::V4 => IpAddr::V4((number as u32).into()),
+            IpVersion::V6 => IpAddr::V6(number.into()),
         };
         Endpoints {
             src: SocketAddr::new(address(self.src), (self.ports >> 16) as u16),

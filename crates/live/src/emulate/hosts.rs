@@ -8,7 +8,7 @@ use crate::interop::KernelCounters;
 use crate::settings::{HostSettings, host_settings};
 use ackord_events::EndpointId;
 use ackord_scenario::{NodeKind, Scenario, Transport};
-use ackord_sys::{CommandInside, DEVICE, DeviceMade, Inside, Namespace, TerminalUse};
+use ackord_sys::{CommandInside, DEVICE, Inside, Namespace, TerminalUse};
 use ackord_wire::{FlowId, IpVersion, NodeId, Side, host_address};
 use nix::sys::socket::{AddressFamily, SockType};
 use std::collections::BTreeMap;
@@ -69,11 +69,8 @@ fn make_host(
     let mut settings = host_settings(scenario, node)?;
     let inside = Inside {
         mtu,
-        device: match options.device {
-            DeviceMade::Tun => DEVICE.to_owned(),
-            DeviceMade::There => CARD.to_owned(),
-        },
-        made: options.device,
+        device: (if options.device_exists { CARD } else { DEVICE }).to_owned(),
+        device_exists: options.device_exists,
         sysctls: settings.sysctls.clone(),
         route: Some(settings.route.clone()),
         commands: inside,
@@ -84,10 +81,7 @@ fn make_host(
     };
     let mut namespace = Namespace::create(&inside)?;
     settings.refused(namespace.refused());
-    let device = match options.device {
-        DeviceMade::Tun => Some(TunDevice::new(namespace.take_tun(), mtu)),
-        DeviceMade::There => None,
-    };
+    let device = (!options.device_exists).then(|| TunDevice::new(namespace.take_tun(), mtu));
     Ok((KernelHost { node, namespace, settings, commands, devices: 1 }, device))
 }
 

@@ -21,7 +21,7 @@
 mod files;
 mod kernels;
 
-use super::options::{EmulationEnding, HostNews, Hosts, HostsRemains};
+use super::options::{HostNews, Hosts, HostsRemains};
 use super::run::Run;
 use super::timeline::Timeline;
 use super::{Device, EmulationOptions, EmulationReport};
@@ -76,8 +76,8 @@ pub fn emulate_in_simulated_time<S: Sink>(
     let timeline = KernelTime { kernels: Rc::clone(&kernels) };
     let hosts = KernelsAsHosts(kernels);
     let mut run = Run::open(options, (hosts, devices), timeline)?;
-    let ending: EmulationEnding = run.drive(sink, progress)?;
-    run.finish(ending, sink)
+    let stopped = run.drive(sink, progress)?;
+    run.finish(stopped, sink)
 }
 
 /// The kernels' own time, which goes on when they run.

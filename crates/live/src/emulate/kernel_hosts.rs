@@ -85,7 +85,8 @@ impl KernelHosts {
         let ends = std::mem::take(&mut self.ends);
         if !ends.is_empty() {
             let sampling = Sampling { every: options.samples_every, after: options.samples_after };
-            self.apps = Some(Apps::start(ends, clock, sampling, options.priority, teller)?);
+            self.apps =
+                Some(Apps::start(ends, clock, sampling, options.realtime_priority, teller)?);
         }
         Ok(())
     }

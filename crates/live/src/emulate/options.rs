@@ -13,7 +13,7 @@ use ackord_events::EndpointId;
 use ackord_path::Conservation;
 use ackord_scenario::Scenario;
 use ackord_sim::Simulation;
-use ackord_sys::{CommandEnd, DeviceMade, Priority, Scheduling, StopHandle};
+use ackord_sys::{CommandEnd, StopHandle};
 use ackord_units::{Span, Time};
 use ackord_wire::NodeId;
 use nix::errno::Errno;
@@ -33,8 +33,8 @@ pub struct EmulationOptions {
     pub seed: u64,
     /// Hosts that are not kernels: their ends of flows are our own TCP, as in the simulator.
     pub ours: BTreeSet<NodeId>,
-    /// Where the kernel hosts' devices are from.
-    pub(crate) device: DeviceMade,
+    /// The kernel hosts' devices exist, as [`ackord_sys::Inside::device_exists`] has it.
+    pub(crate) device_exists: bool,
     /// A router that is a stock kernel, too; in real time only. Its middleboxes are not at work: programs
     /// there may do what they do.
     pub router: Option<KernelRouter>,
@@ -42,8 +42,8 @@ pub struct EmulationOptions {
     pub commands: Vec<HostCommand>,
     /// How late 99 % of the packets may be for the run to be trusted.
     pub lateness_budget: Span,
-    /// How the driver is scheduled.
-    pub priority: Priority,
+    /// The driver asks for real-time priority: to come before all ordinary threads (SCHED_FIFO).
+    pub realtime_priority: bool,
     /// Ends the run from elsewhere.
     pub stop: StopHandle,
     /// Told of every packet where the scenario captures.
@@ -149,15 +149,15 @@ pub struct Forwarded {
 pub struct EmulationReport {
     /// How long the run took.
     pub took: Span,
-    /// How it ended.
-    pub ending: EmulationEnding,
-    /// How late the driver was; look at [`Lateness::trust`] before believing any delay.
+    /// Somebody wanted it to end before its duration had passed or every flow was over.
+    pub stopped: bool,
+    /// How late the driver was; look at [`Lateness::is_within_budget`] before believing any delay.
     pub lateness: Lateness,
     /// How many packets were how late: classes of 1, 2, 5, 10 ... microseconds, each with the packets
     /// that were at most so late and later than the class before; empty ones at the ends left out.
     pub lateness_histogram: Vec<(Span, u64)>,
-    /// How the driver was scheduled, which explains much of its lateness.
-    pub scheduling: Scheduling,
+    /// The driver had real-time priority, which explains much of its lateness.
+    pub realtime_priority: bool,
     /// What happened at the devices of kernel hosts.
     pub counts: EmulationCounts,
     /// Where every packet of the path is; checked to be complete.
@@ -174,15 +174,6 @@ pub struct EmulationReport {
     pub commands: Vec<CommandOutcome>,
     /// The path and our own hosts where they stand, for their counters.
     pub simulation: Simulation,
-}
-
-/// How an emulation ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EmulationEnding {
-    /// The duration has passed, or every flow is over.
-    Complete,
-    /// Somebody wanted it to end.
-    Stopped,
 }
 
 /// A host and what it was made of.
@@ -289,10 +280,10 @@ impl EmulationOptions {
             scenario,
             ours: BTreeSet::new(),
             router: None,
-            device: DeviceMade::Tun,
+            device_exists: false,
             commands: Vec::new(),
             lateness_budget: Span::from_millis(1),
-            priority: Priority::default(),
+            realtime_priority: false,
             stop: StopHandle::new()?,
             taps: None,
             samples_every: Span::from_millis(10),

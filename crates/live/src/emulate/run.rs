@@ -3,7 +3,7 @@
 use super::kernel_hosts::KernelHosts;
 use super::observe::ObservedEnds;
 use super::options::{
-    EmulationEnding, EmulationNotice, EmulationOptions, EmulationReport, HostNews, Hosts, TcpSample,
+    EmulationNotice, EmulationOptions, EmulationReport, HostNews, Hosts, TcpSample,
 };
 use super::router::Cut;
 use super::timeline::Timeline;
@@ -15,7 +15,7 @@ use crate::meter::MeterFill;
 use crate::options::CommandOutcome;
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_scenario::Transport;
-use ackord_sys::{CommandEnd, Scheduling, Urgency, sharpen_timers};
+use ackord_sys::{CommandEnd, Urgency, sharpen_timers};
 use ackord_units::{Span, Time};
 use ackord_wire::{FlowId, NodeId, Side};
 use std::collections::BTreeSet;
@@ -39,16 +39,16 @@ pub fn emulate<S: Sink>(
 ) -> Result<EmulationReport, LiveError> {
     let (mut hosts, devices) = KernelHosts::open(&options)?;
     sharpen_timers();
-    let urgency = Urgency::of(options.priority);
+    let urgency = Urgency::of(options.realtime_priority);
     let clock = Clock::start();
     hosts.begin(&options, clock, None)?;
     let enter = hosts.enter_commands();
     (options.notify)(&EmulationNotice::Began { began_at: clock.wall(Time::ZERO), enter });
-    let timeline = RealTime::new(clock, urgency.scheduling());
+    let timeline = RealTime::new(clock, urgency.is_granted());
     let mut run = Run::open(options, (hosts, devices), timeline)?;
-    let ending = run.drive(sink, progress)?;
-    let report = run.finish(ending, sink)?;
-    Ok(EmulationReport { scheduling: urgency.scheduling(), ..report })
+    let stopped = run.drive(sink, progress)?;
+    let report = run.finish(stopped, sink)?;
+    Ok(EmulationReport { realtime_priority: urgency.is_granted(), ..report })
 }
 
 /// An emulation under way.
@@ -117,12 +117,12 @@ impl<T: Timeline, H: Hosts> Run<T, H> {
         })
     }
 
-    /// Runs to the end.
+    /// Runs to the end; says whether somebody wanted it earlier.
     pub(crate) fn drive<S: Sink>(
         &mut self,
         sink: &mut S,
         progress: &mut dyn FnMut(Time) -> ControlFlow<()>,
-    ) -> Result<EmulationEnding, LiveError> {
+    ) -> Result<bool, LiveError> {
         let end = Time::ZERO + self.options.scenario.duration;
         let mut told_at = Time::ZERO;
         self.look_around(sink)?;
@@ -134,18 +134,18 @@ impl<T: Timeline, H: Hosts> Run<T, H> {
             self.look_around(sink)?;
             self.end_lingering();
             if self.emulator.is_ready(self.watched.stop) {
-                return Ok(EmulationEnding::Stopped);
+                return Ok(true);
             }
             let now = self.emulator.now();
             self.tick(now, sink);
             if now >= told_at + SLICE {
                 told_at = now;
                 if progress(now).is_break() && !self.emulator.is_over() {
-                    return Ok(EmulationEnding::Stopped);
+                    return Ok(true);
                 }
             }
         }
-        Ok(EmulationEnding::Complete)
+        Ok(false)
     }
 
     /// When there is something to do beside the path, at the latest at `until`.
@@ -258,7 +258,7 @@ impl<T: Timeline, H: Hosts> Run<T, H> {
 
     pub(crate) fn finish<S: Sink>(
         mut self,
-        ending: EmulationEnding,
+        stopped: bool,
         sink: &mut S,
     ) -> Result<EmulationReport, LiveError> {
         let remains = self.hosts.finish()?;
@@ -271,10 +271,10 @@ impl<T: Timeline, H: Hosts> Run<T, H> {
         let conservation = simulation.finish(&mut (&mut self.meter, sink))?;
         Ok(EmulationReport {
             took: simulation.now().saturating_since(Time::ZERO),
-            ending,
+            stopped,
             lateness: lateness.report(self.options.lateness_budget),
             lateness_histogram: lateness.histogram(),
-            scheduling: Scheduling::Ordinary,
+            realtime_priority: false,
             counts,
             conservation,
             hosts: remains.hosts,

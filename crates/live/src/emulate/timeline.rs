@@ -1,7 +1,7 @@
 //! Whose time an emulation lives in: the real one, or one that jumps.
 
 use crate::clock::Clock;
-use ackord_sys::{PollSet, Scheduling};
+use ackord_sys::PollSet;
 use ackord_units::{Span, Time};
 use std::io;
 
@@ -56,8 +56,8 @@ const FORGET: u64 = 32;
 impl RealTime {
     /// Time as this clock has it. Short waits are spent looking, but not by a thread that comes before
     /// all others: they would not get their turn.
-    pub(crate) fn new(clock: Clock, scheduling: Scheduling) -> RealTime {
-        let may_spin = scheduling == Scheduling::Ordinary;
+    pub(crate) fn new(clock: Clock, realtime_priority: bool) -> RealTime {
+        let may_spin = !realtime_priority;
         let (least_late, calm_at) = (Span::ZERO, Time::ZERO);
         RealTime { clock, may_spin, least_late, calm_at }
     }
@@ -150,12 +150,12 @@ mod tests {
         let event = EventFd::new().expect("a descriptor");
         let mut poll = PollSet::default();
         poll.add(event.as_fd());
-        for scheduling in [Scheduling::Ordinary, Scheduling::RealTime] {
-            let mut time = RealTime::new(Clock::start(), scheduling);
+        for realtime_priority in [false, true] {
+            let mut time = RealTime::new(Clock::start(), realtime_priority);
             for micros in [0, 5, 30, 300, 3_000, 100, 1] {
                 let until = time.now() + Span::from_micros(micros);
                 time.wait(until, &mut poll).expect("it waits");
-                assert!(time.now() >= until, "{scheduling:?} {micros}");
+                assert!(time.now() >= until, "{realtime_priority} {micros}");
                 assert!(time.least_late <= MOST_EARLY);
             }
             event.write(1).expect("written");
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn sleeps_aim_earlier_by_the_least_that_waking_took_lately() {
-        let mut time = RealTime::new(Clock::start(), Scheduling::RealTime);
+        let mut time = RealTime::new(Clock::start(), true);
         let aims_early = |time: &RealTime| {
             Span::from_millis(1).saturating_sub(time.sleep(Span::from_millis(1), false))
         };

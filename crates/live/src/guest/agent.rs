@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::emulate::{EmulationOptions, Hosts, KernelHosts};
 use crate::error::LiveError;
 use ackord_scenario::{NodeKind, Scenario};
-use ackord_sys::{DeviceMade, PollSet, sharpen_timers};
+use ackord_sys::{PollSet, sharpen_timers};
 use ackord_units::{Span, Time};
 use ackord_wire::NodeId;
 use nix::net::if_::if_nametoindex;
@@ -120,7 +120,7 @@ fn options_of(job: &mut Job, scenario: Scenario) -> std::io::Result<EmulationOpt
     let mut options = EmulationOptions::new(scenario)?;
     options.seed = job.seed;
     options.ours = others;
-    options.device = DeviceMade::There;
+    options.device_exists = true;
     options.commands = std::mem::take(&mut job.commands);
     options.samples_every = job.samples_every;
     // Kernels that have something to do at one instant take turns for every step of it.

@@ -12,7 +12,7 @@ use ackord_script::{Script, parse};
 use ackord_sys::socket::{
     TCP_INFO_ROOM, accept, bind, connect, readable, set_option, tcp_info_bytes,
 };
-use ackord_sys::{DeviceMade, Inside, Namespace, RouteSettings, replace_default_route};
+use ackord_sys::{Inside, Namespace, RouteSettings, replace_default_route};
 use ackord_tcp::registry::Stack;
 use ackord_wire::{IpVersion, NodeId, Side, host_address};
 use nix::errno::Errno;
@@ -41,7 +41,7 @@ pub(super) fn work(job: &ScriptsJob, line: &File) -> Result<(), Box<dyn Error>> 
     let both = [IpVersion::V4, IpVersion::V6].map(|ip| host_address(NodeId(1), ip));
     let inside = Inside {
         device: CARD.to_owned(),
-        made: DeviceMade::There,
+        device_exists: true,
         route: Some(RouteSettings::default()),
         ..Inside::new(vec![(both[0], 24), (both[1], 64)])
     };

@@ -24,15 +24,6 @@ enum BodyState {
     Done,
 }
 
-/// How far a body has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BodyProgress {
-    /// More has to arrive.
-    Partial,
-    /// That was all.
-    Complete,
-}
-
 /// A body is not framed as RFC 9112 wants it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a chunk of the body is malformed")]
@@ -58,22 +49,22 @@ impl BodyDecoder {
     }
 
     /// Moves what belongs to the body from the front of `inbox` to the end of `body`. Bytes after
-    /// the body stay in `inbox`.
+    /// the body stay in `inbox`. Says whether the body is complete.
     pub(crate) fn decode(
         &mut self,
         inbox: &mut Vec<u8>,
         body: &mut Vec<u8>,
-    ) -> Result<BodyProgress, MalformedBody> {
+    ) -> Result<bool, MalformedBody> {
         let mut used = 0;
         let result = loop {
             let rest = &inbox[used..];
             match self.step(rest, body) {
                 Ok(Some(bytes)) => used += bytes,
-                Ok(None) => break Ok(BodyProgress::Partial),
+                Ok(None) => break Ok(false),
                 Err(error) => break Err(error),
             }
             if self.state == BodyState::Done {
-                break Ok(BodyProgress::Complete);
+                break Ok(true);
             }
         };
         inbox.drain(..used);
@@ -139,38 +130,38 @@ mod tests {
     fn trickle(
         mut decoder: BodyDecoder,
         wire: &[u8],
-    ) -> Result<(Vec<u8>, Vec<u8>, BodyProgress), MalformedBody> {
+    ) -> Result<(Vec<u8>, Vec<u8>, bool), MalformedBody> {
         let (mut inbox, mut body) = (Vec::new(), Vec::new());
-        let mut progress = decoder.decode(&mut inbox, &mut body)?;
+        let mut complete = decoder.decode(&mut inbox, &mut body)?;
         for byte in wire {
             inbox.push(*byte);
-            if progress == BodyProgress::Partial {
-                progress = decoder.decode(&mut inbox, &mut body)?;
+            if !complete {
+                complete = decoder.decode(&mut inbox, &mut body)?;
             }
         }
-        Ok((body, inbox, progress))
+        Ok((body, inbox, complete))
     }
 
     #[test]
     fn chunks_come_out_as_one_body_and_the_next_request_stays() {
         let wire = b"4\r\nWiki\r\n6;note=x\r\npedia \r\n0\r\nA: b\r\n\r\nGET";
-        let expected = (b"Wikipedia ".to_vec(), b"GET".to_vec(), BodyProgress::Complete);
+        let expected = (b"Wikipedia ".to_vec(), b"GET".to_vec(), true);
         assert_eq!(trickle(BodyDecoder::chunked(), wire), Ok(expected));
     }
 
     #[test]
     fn a_counted_body_ends_at_its_count_even_if_that_is_zero() {
-        let expected = (b"abc".to_vec(), b"d".to_vec(), BodyProgress::Complete);
+        let expected = (b"abc".to_vec(), b"d".to_vec(), true);
         assert_eq!(trickle(BodyDecoder::counted(3), b"abcd"), Ok(expected));
-        let expected = (Vec::new(), b"x".to_vec(), BodyProgress::Complete);
+        let expected = (Vec::new(), b"x".to_vec(), true);
         assert_eq!(trickle(BodyDecoder::counted(0), b"x"), Ok(expected));
         assert!(!BodyDecoder::counted(1).may_end_here());
     }
 
     #[test]
     fn without_length_the_body_ends_with_the_connection() {
-        let (body, _, progress) = trickle(BodyDecoder::until_close(), b"abc").expect("no framing");
-        assert_eq!((body.as_slice(), progress), (&b"abc"[..], BodyProgress::Partial));
+        let (body, _, complete) = trickle(BodyDecoder::until_close(), b"abc").expect("no framing");
+        assert_eq!((body.as_slice(), complete), (&b"abc"[..], false));
         assert!(BodyDecoder::until_close().may_end_here());
     }
 

@@ -1,6 +1,6 @@
 //! One GET: a request out, a file in.
 
-use super::body::{BodyDecoder, BodyProgress};
+use super::body::BodyDecoder;
 use super::request::{LONGEST_HEAD, content_length, is_chunked};
 use super::{Direction, Pending, Transfer};
 use crate::host::{Service, Stream};
@@ -155,12 +155,12 @@ impl ClientConnection {
     fn take_body(&mut self, now: Time) -> Result<(), Fetched> {
         let ClientState::Body(body) = &mut self.state else { return Ok(()) };
         let mut piece = Vec::new();
-        let progress = body.decode(&mut self.inbox, &mut piece).map_err(|_| Fetched::Malformed)?;
+        let complete = body.decode(&mut self.inbox, &mut piece).map_err(|_| Fetched::Malformed)?;
         self.output.write_all(&piece).map_err(|error| Fetched::Output(error.to_string()))?;
         if let Some(transfer) = self.transfers.first_mut() {
             transfer.bytes += Bytes(piece.len() as u64);
         }
-        if progress == BodyProgress::Complete { self.complete(now) } else { Ok(()) }
+        if complete { self.complete(now) } else { Ok(()) }
     }
 
     fn complete(&mut self, now: Time) -> Result<(), Fetched> {

@@ -49,15 +49,6 @@ pub(crate) struct Upload {
     place: PathBuf,
 }
 
-/// What a finished upload did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Committed {
-    /// There was no such file before.
-    New,
-    /// It took the place of another.
-    Replaced,
-}
-
 impl FileStore {
     /// The folder `root`.
     pub(crate) fn open(root: &Path) -> io::Result<FileStore> {
@@ -144,11 +135,12 @@ impl Upload {
         self.file.write_all(bytes).map_err(|_| Refused::NoRoom)
     }
 
-    /// Gives the file its name; until now nobody has seen any of it.
-    pub(crate) fn commit(self) -> Result<Committed, Refused> {
-        let stored = if self.place.exists() { Committed::Replaced } else { Committed::New };
+    /// Gives the file its name; until now nobody has seen any of it. Says whether it took the place of
+    /// another.
+    pub(crate) fn commit(self) -> Result<bool, Refused> {
+        let replaces = self.place.exists();
         self.file.persist(&self.place).map_err(|error| refused(error.error))?;
-        Ok(stored)
+        Ok(replaces)
     }
 }
 
@@ -248,13 +240,13 @@ mod tests {
         let mut upload = store.upload("/sub/new").expect("allowed");
         upload.write(b"data").expect("room");
         assert!(matches!(store.find("/sub/"), Ok(Resource::Listing(names)) if names.is_empty()));
-        assert_eq!(upload.commit(), Ok(Committed::New));
+        assert_eq!(upload.commit(), Ok(false));
         assert_eq!(fs::read(root.join("sub/new")).expect("there"), b"data");
         let mut upload = store.upload("/a.txt").expect("allowed");
         upload.write(b"other").expect("room");
         drop(upload);
         assert_eq!(fs::read(root.join("a.txt")).expect("there"), b"hello");
         assert_eq!(fs::read_dir(&root).expect("there").count(), 4);
-        assert_eq!(store.upload("/a.txt").expect("allowed").commit(), Ok(Committed::Replaced));
+        assert_eq!(store.upload("/a.txt").expect("allowed").commit(), Ok(true));
     }
 }

@@ -1,7 +1,7 @@
 //! One connection of the HTTP server: requests in, files out, uploads in.
 
-use super::body::{BodyDecoder, BodyProgress};
-use super::files::{Committed, FileStore, Refused, Resource, Upload};
+use super::body::BodyDecoder;
+use super::files::{FileStore, Refused, Resource, Upload};
 use super::request::{BadRequest, LONGEST_HEAD, Request};
 use super::{Direction, Pending, Transfer};
 use crate::host::{Service, Stream};
@@ -186,29 +186,29 @@ impl ServerConnection {
     fn receive(&mut self, now: Time, mut receiving: Receiving, stream: &mut dyn Stream) -> bool {
         let read = stream.read(PIECE, &mut self.inbox);
         let mut piece = Vec::new();
-        let progress = receiving.body.decode(&mut self.inbox, &mut piece);
+        let complete = receiving.body.decode(&mut self.inbox, &mut piece);
         let transfer = &mut self.transfers[receiving.transfer];
         transfer.bytes += Bytes(piece.len() as u64);
         if let Err(why) = receiving.upload.write(&piece) {
             self.say(status(why), false);
             return true;
         }
-        match progress {
-            Ok(BodyProgress::Complete) => {
+        match complete {
+            Ok(true) => {
                 transfer.ended_at = Some(now);
                 let answer = match receiving.upload.commit() {
-                    Ok(Committed::New) => "201 Created",
-                    Ok(Committed::Replaced) => "200 OK",
+                    Ok(false) => "201 Created",
+                    Ok(true) => "200 OK",
                     Err(why) => status(why),
                 };
                 self.say(answer, receiving.keep_alive);
                 true
             }
-            Ok(BodyProgress::Partial) if stream.at_end() => {
+            Ok(false) if stream.at_end() => {
                 self.say("400 Bad Request", false);
                 true
             }
-            Ok(BodyProgress::Partial) => {
+            Ok(false) => {
                 self.state = ServerState::Receiving(receiving);
                 read > 0
             }

@@ -49,16 +49,6 @@ pub enum Outside {
     GatewayAsked,
 }
 
-/// Whether to try to make a device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FarEnd {
-    /// Where that is allowed.
-    #[default]
-    Best,
-    /// Not even there: plain sockets for everything.
-    Gateway,
-}
-
 /// What has passed at the far end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutsideCounts {
@@ -110,13 +100,10 @@ impl OutsideDevice {
     pub(super) fn open(
         block: Block,
         parent: Option<Block>,
-        far_end: FarEnd,
+        only_gateway: bool,
         surroundings: &Surroundings,
     ) -> io::Result<(OutsideDevice, Outside)> {
-        let device = match far_end {
-            FarEnd::Best => device(block).map_err(Some),
-            FarEnd::Gateway => Err(None),
-        };
+        let device = if only_gateway { Err(None) } else { device(block).map_err(Some) };
         let outside = match (&device, parent) {
             (Ok(device), Some(_)) => Outside::Device(device.name.clone()),
             (Ok(device), None) => Outside::DeviceAndGateway(device.name.clone()),
@@ -316,7 +303,7 @@ mod tests {
         let surroundings = Surroundings::read().expect("a network");
         let block = Block::ALL.children().next().expect("a block");
         let (mut device, _) =
-            OutsideDevice::open(block, None, FarEnd::Gateway, &surroundings).expect("descriptors");
+            OutsideDevice::open(block, None, true, &surroundings).expect("descriptors");
         let server = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = server.local_addr().expect("its own").port();
         let base = block.base();

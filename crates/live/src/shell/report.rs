@@ -4,7 +4,6 @@ use crate::emulate::{EmulationCounts, PacketObserver};
 use crate::lateness::Lateness;
 use ackord_events::{Event, LinkId, Sink};
 use ackord_path::DropCounts;
-use ackord_sys::Scheduling;
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{NodeId, Packet};
 use hdrhistogram::Histogram;
@@ -23,10 +22,10 @@ pub struct ShellReport {
     pub took: Span,
     /// How the command ended.
     pub end: ShellEnd,
-    /// How late packets were; look at [`Lateness::trust`] before believing any delay.
+    /// How late packets were; look at [`Lateness::is_within_budget`] before believing any delay.
     pub lateness: Lateness,
-    /// How the emulator was scheduled.
-    pub scheduling: Scheduling,
+    /// The emulator had real-time priority.
+    pub realtime_priority: bool,
     /// What the shell sent.
     pub up: WayReport,
     /// What the shell got.

@@ -1,7 +1,7 @@
 //! A live run as the questions want it: stock kernels, ours where asked, one summary.
 
 use super::{LiveJob, LiveTaken, WithinBudget};
-use ackord_live::{LiveError, Priority, StopHandle};
+use ackord_live::{LiveError, StopHandle};
 use ackord_report::live::TrustWord;
 use ackord_study::without_progress;
 use ackord_study::{LiveRunError, LiveRunOptions, live_run};
@@ -16,7 +16,7 @@ pub fn on_this_kernel(job: &LiveJob<'_>, stop: &StopHandle) -> Result<LiveTaken,
     options.ours = job.ours.clone();
     options.stop = Some(stop.clone());
     // Where the system does not allow it the lateness tells.
-    options.priority = Priority::RealTime;
+    options.realtime_priority = true;
     let outcome = live_run(job.scenario, options, &mut without_progress)?;
     Ok(LiveTaken {
         summary: outcome.run.summary,

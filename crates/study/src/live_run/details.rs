@@ -2,8 +2,7 @@
 
 use super::programs::word;
 use ackord_live::{
-    EmulationReport, EndReport, Scheduling, SettingOutcome, SettingTold, SimulatedKernels, TcpInfo,
-    TcpSample, Trust,
+    EmulationReport, EndReport, SettingOutcome, SettingTold, SimulatedKernels, TcpInfo, TcpSample,
 };
 use ackord_report::live::{
     DeviceCounts, HostKernel, KernelConnection, KernelView, LatenessBucket, LiveCommand,
@@ -21,10 +20,10 @@ pub(super) fn of(
     commands: Vec<LiveCommand>,
 ) -> LiveDetails {
     LiveDetails {
-        trust: match (kernels, report.lateness.trust()) {
+        trust: match (kernels, report.lateness.is_within_budget()) {
             (Some(_), _) => TrustWord::SimulatedTime,
-            (None, Trust::WithinBudget) => TrustWord::WithinBudget,
-            (None, Trust::Untrustworthy) => TrustWord::Untrustworthy,
+            (None, true) => TrustWord::WithinBudget,
+            (None, false) => TrustWord::Untrustworthy,
         },
         real_time: kernels.is_none().then(|| real_time(report)),
         simulated_time: kernels.map(|kernels| simulated_time(scenario, report, kernels, &commands)),
@@ -86,10 +85,7 @@ fn real_time(report: &EmulationReport) -> RealTime {
     };
     RealTime {
         took_s: report.took.as_secs_f64(),
-        scheduling: match report.scheduling {
-            Scheduling::RealTime => "real-time",
-            Scheduling::Ordinary => "ordinary",
-        },
+        scheduling: if report.realtime_priority { "real-time" } else { "ordinary" },
         packets: late.packets,
         p50_us: micros(late.p50),
         p99_us: micros(late.p99),

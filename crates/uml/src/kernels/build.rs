@@ -36,19 +36,11 @@ pub struct BuildOrder {
 
 /// What came of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Built {
-    /// It was there already.
-    Before(Kernel),
-    /// It was built.
-    Now(Kernel),
-}
-
-impl Built {
+pub struct Built {
     /// The kernel.
-    pub fn kernel(&self) -> &Kernel {
-        let (Built::Before(kernel) | Built::Now(kernel)) = self;
-        kernel
-    }
+    pub kernel: Kernel,
+    /// It was not there before.
+    pub anew: bool,
 }
 
 /// What a build is at.
@@ -122,6 +114,7 @@ impl Kernels {
     /// # Errors
     /// [`KernelError`]; nothing is left of the build then but its log.
     pub fn build(&self, order: &BuildOrder, watch: Watch<'_>) -> Result<Built, KernelError> {
+        let there = |kernel| Built { kernel, anew: false };
         let wish = &order.wish;
         if !HZ_CHOICES.contains(&wish.hz) {
             return Err(KernelError::BadHz(wish.hz));
@@ -131,19 +124,19 @@ impl Kernels {
             None => match source::offer(&wish.name) {
                 Ok(offer) => (offer.source.clone(), From::Package(offer)),
                 // Away from any network what was built is as good as ever.
-                Err(refusal) => return self.find(wish).map(Built::Before).map_err(|_| refusal),
+                Err(refusal) => return self.find(wish).map(there).map_err(|_| refusal),
             },
         };
         let place = self.place(wish, &key(&source, wish.hz));
         if let Some(kernel) = self.sound_at(&place) {
-            return Ok(Built::Before(kernel));
+            return Ok(there(kernel));
         }
         tools::check()?;
         fs::create_dir_all(self.folder()).map_err(KernelError::io(self.folder()))?;
         let _lock = self.lock(watch)?;
         // Somebody else may have built it meanwhile.
         if let Some(kernel) = self.sound_at(&place) {
-            return Ok(Built::Before(kernel));
+            return Ok(there(kernel));
         }
         let work = Work::begin(self.folder().join(".building"))?;
         let jobs = order.jobs.or_else(processors).unwrap_or(1);
@@ -164,7 +157,7 @@ impl Kernels {
             binary: BINARY.into(),
             config: CONFIG.into(),
         };
-        self.keep(&work.0.join("made"), &place, &kernel).map(Built::Now)
+        self.keep(&work.0.join("made"), &place, &kernel).map(|kernel| Built { kernel, anew: true })
     }
 
     /// Waits until nobody else builds.

@@ -45,20 +45,12 @@ pub struct ShellOrder {
     pub arguments: Vec<String>,
     /// A command instead of a shell.
     pub command: Vec<String>,
-    /// How its time goes.
-    pub clock: ShellClock,
+    /// Its time stands while something computes, and leaps when all wait: `sleep 1000` is over at once.
+    /// The same command sees the same times, addresses and random numbers each time. Otherwise its
+    /// time goes as the host's.
+    pub leaps: bool,
     /// Its memory, in MiB.
     pub memory_mib: u32,
-}
-
-/// How the time of a kernel goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShellClock {
-    /// As the host's.
-    Host,
-    /// It stands while something computes, and leaps when all wait: `sleep 1000` is over at once. The
-    /// same command sees the same times, addresses and random numbers each time.
-    Leaps,
 }
 
 /// How a shell ended.
@@ -123,7 +115,7 @@ fn plan(order: &ShellOrder, terminal: bool) -> Result<Plan, KernelError> {
     Ok(Plan {
         name: order.kernel.name.clone(),
         command: order.command.clone(),
-        seed: (order.clock == ShellClock::Leaps).then(|| "shell".to_owned()),
+        seed: order.leaps.then(|| "shell".to_owned()),
         terminal,
         term: variable("TERM").unwrap_or_else(|| "dumb".to_owned()),
         path: variable("PATH").unwrap_or_else(|| "/usr/sbin:/usr/bin:/sbin:/bin".to_owned()),
@@ -144,7 +136,7 @@ fn command(order: &ShellOrder, folder: &Path, terminal: bool) -> Command {
     // Where nobody sits at it, a console whose input has ended would hang up.
     let input = if terminal { "fd:0" } else { "null" };
     command.args(["con=null", "ssl=null", &format!("con0={input},fd:1")]);
-    if order.clock == ShellClock::Leaps {
+    if order.leaps {
         let start = format!("time-travel-start={}", chance::FIRST_NANOSECOND);
         command.args(["time-travel=inf-cpu", &start]);
         without_chance(&mut command);

@@ -3,7 +3,7 @@
 use crate::validate::{KernelError, KernelRun, KernelSide, kernel_run, release_of_this_machine};
 use ackord_live::{
     CommandOutcome, EmulationOptions, EmulationReport, HostCommand, KernelRouter, LAN_DEVICE,
-    Priority, RouterReport, WAN_DEVICE, emulate,
+    RouterReport, WAN_DEVICE, emulate,
 };
 use ackord_measure::KernelTime;
 use ackord_path::registry::QueueChoice;
@@ -22,7 +22,7 @@ pub struct RoutedKernel {
     /// How late 99 % of the packets of a run may be for it to count.
     pub lateness_budget: Span,
     /// How the drivers are scheduled.
-    pub priority: Priority,
+    pub realtime_priority: bool,
     runs: Mutex<Vec<RoutedRun>>,
 }
 
@@ -61,7 +61,7 @@ impl RoutedKernel {
         RoutedKernel {
             program,
             lateness_budget: Span::from_millis(1),
-            priority: Priority::RealTime,
+            realtime_priority: true,
             runs: Mutex::default(),
         }
     }
@@ -83,7 +83,7 @@ impl KernelSide for RoutedKernel {
         let Routed { scenario: path, router, stands, remedy, config } =
             routed(scenario, folder.path())?;
         let mut options = EmulationOptions::new(path)?;
-        (options.seed, options.priority) = (seed, self.priority);
+        (options.seed, options.realtime_priority) = (seed, self.realtime_priority);
         options.lateness_budget = self.lateness_budget;
         options.router = Some(router);
         let log = folder.path().join("log");

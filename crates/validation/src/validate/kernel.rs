@@ -4,8 +4,8 @@
 use super::set::kernels_and_ours;
 use super::{KernelError, KernelRun, KernelSide};
 use ackord_live::{
-    EmulationEnding, EmulationOptions, EmulationReport, Lateness, Priority, SettingOutcome,
-    SimulatedKernels, Trust, emulate, emulate_in_simulated_time,
+    EmulationOptions, EmulationReport, Lateness, SettingOutcome, SimulatedKernels, emulate,
+    emulate_in_simulated_time,
 };
 use ackord_measure::{KernelLateness, KernelTime, RunIdentity, Series, Summary, UnsettableKnob};
 use ackord_scenario::Scenario;
@@ -21,7 +21,7 @@ pub struct StockKernel {
     /// How late 99 % of the packets of a run may be for it to count.
     pub lateness_budget: Span,
     /// How the drivers are scheduled.
-    pub priority: Priority,
+    pub realtime_priority: bool,
 }
 
 /// A kernel in simulated time, at every host that is one.
@@ -81,7 +81,7 @@ pub(crate) fn kernel_run(
         time,
         lateness: lateness(seed, report.lateness),
         settings: settings(scenario, &report),
-        stopped: report.ending == EmulationEnding::Stopped,
+        stopped: report.stopped,
     })
 }
 
@@ -93,7 +93,7 @@ impl KernelSide for StockKernel {
         go_on: &dyn Fn() -> ControlFlow<()>,
     ) -> Result<KernelRun, KernelError> {
         let mut options = EmulationOptions::new(scenario.clone())?;
-        (options.seed, options.priority) = (seed, self.priority);
+        (options.seed, options.realtime_priority) = (seed, self.realtime_priority);
         (_, options.ours) = kernels_and_ours(scenario);
         options.lateness_budget = self.lateness_budget;
         kernel_run(scenario, seed, self.time(), |sink| {
@@ -124,7 +124,7 @@ fn lateness(seed: u64, late: Lateness) -> KernelLateness {
         p50_us: micros(late.p50),
         p99_us: micros(late.p99),
         max_us: micros(late.max),
-        within_budget: late.trust() == Trust::WithinBudget,
+        within_budget: late.is_within_budget(),
     }
 }
 

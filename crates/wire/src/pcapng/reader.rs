@@ -4,6 +4,7 @@ use super::{
     BYTE_ORDER_MAGIC, ENHANCED_PACKET, INTERFACE_DESCRIPTION, INTERFACE_NAME, INTERFACE_TSOFFSET,
     INTERFACE_TSRESOL, LinkType, OPTION_COMMENT, OPTION_END, SECTION_HEADER, SIMPLE_PACKET,
 };
+use crate::byte_order::{ByteOrder, read_up_to};
 use ackord_units::Time;
 use std::io::{self, Read};
 
@@ -93,12 +94,6 @@ pub enum Damage {
     NoByteOrder,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum ByteOrder {
-    Little,
-    Big,
-}
-
 /// Reads a capture file packet by packet.
 #[derive(Debug)]
 pub struct PcapngReader<R: Read> {
@@ -166,7 +161,9 @@ impl<R: Read> PcapngReader<R> {
         let offset = self.offset;
         let damaged = |what| ReadError::Damaged { offset, what };
         let mut head = [0; 8];
-        match self.read_up_to(&mut head)? {
+        let got = read_up_to(&mut self.input, &mut head)?;
+        self.offset += got as u64;
+        match got {
             0 => return Ok(None),
             8 => {}
             _ => return Err(damaged(Damage::Truncated)),
@@ -176,7 +173,9 @@ impl<R: Read> PcapngReader<R> {
         // The type of a section header reads the same in both byte orders; its length does not.
         if u32::from_le_bytes(block_type) == SECTION_HEADER {
             body.resize(4, 0);
-            if self.read_up_to(&mut body)? != 4 {
+            let got = read_up_to(&mut self.input, &mut body)?;
+            self.offset += got as u64;
+            if got != 4 {
                 return Err(damaged(Damage::Truncated));
             }
             self.order = match body.as_slice().try_into().map(u32::from_le_bytes) {
@@ -207,21 +206,6 @@ impl<R: Read> PcapngReader<R> {
             return Err(damaged(Damage::LengthsDiffer));
         }
         Ok(Some((self.order.u32(block_type), body)))
-    }
-
-    /// Fills `buffer` as far as the input reaches.
-    fn read_up_to(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match self.input.read(&mut buffer[filled..]) {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        self.offset += filled as u64;
-        Ok(filled)
     }
 
     fn interface_at(&self, index: u32) -> Result<usize, Damage> {
@@ -294,31 +278,12 @@ fn interface(mut fields: Fields<'_>) -> Result<CapturedInterface, Damage> {
             }
             (INTERFACE_TSOFFSET, offset) if offset.len() == 8 => {
                 let offset = offset.try_into().expect("eight bytes");
-                interface.offset_secs = match fields.order {
-                    ByteOrder::Little => i64::from_le_bytes(offset),
-                    ByteOrder::Big => i64::from_be_bytes(offset),
-                };
+                interface.offset_secs = fields.order.i64(offset);
             }
             _ => {}
         }
     }
     Ok(interface)
-}
-
-impl ByteOrder {
-    fn u32(self, octets: [u8; 4]) -> u32 {
-        match self {
-            ByteOrder::Little => u32::from_le_bytes(octets),
-            ByteOrder::Big => u32::from_be_bytes(octets),
-        }
-    }
-
-    fn u16(self, octets: [u8; 2]) -> u16 {
-        match self {
-            ByteOrder::Little => u16::from_le_bytes(octets),
-            ByteOrder::Big => u16::from_be_bytes(octets),
-        }
-    }
 }
 
 /// What is left of a block's body.
