@@ -13,6 +13,7 @@
 //! | `accuracy/report.rs` | what is to be measured, and what was found |
 //! | `accuracy/lane.rs` | two namespaces, the emulated link, both ends at work |
 //! | `accuracy/load.rs` | what is sent and received |
+//! | `accuracy/received.rs` | rates, delays and disorder of what was received |
 //! | `accuracy/theory.rs` | when a packet should have come |
 //!
 //! What the program that measures costs is not taken off anything. It is told beside: the same
@@ -24,6 +25,7 @@
 
 mod lane;
 mod load;
+mod received;
 mod report;
 mod theory;
 
@@ -40,9 +42,10 @@ use crate::lateness::LatenessMeter;
 use ackord_units::{Bytes, Rate, Span};
 use lane::{Lane, LinkUnderTest, MTU, Manner, Passage};
 use load::{
-    CutBy, Got, Pace, Received, ReceivedStream, Sent, Signs, abandon_when_stopped,
-    receive_datagrams, receive_stream, send_datagrams, send_stream,
+    CutBy, Pace, Received, ReceivedStream, Sent, Signs, abandon_when_stopped, receive_datagrams,
+    receive_stream, send_datagrams, send_stream,
 };
+use received::{disordered, rate_of, rate_of_points, took};
 use std::ops::ControlFlow;
 use theory::LinkTheory;
 
@@ -365,44 +368,4 @@ fn full_pace(rate: Rate, numerator: u64, denominator: u64) -> Pace {
     let at_rate = rate.time_for(Bytes(u64::from(burst) * u64::from(MTU))).as_nanos();
     let every = Span::from_nanos(at_rate * denominator / numerator);
     Pace { burst, every, payload: FULL, cut_by: CutBy::Program }
-}
-
-/// How long a datagram took, in nanoseconds.
-fn took(sent: &Sent, got: &Got) -> i64 {
-    let stamp = sent.stamps.get(got.number as usize).copied().unwrap_or_default();
-    got.at_nanos as i64 - stamp as i64
-}
-
-/// Datagrams that came after one that was sent later.
-fn disordered(received: &Received) -> u64 {
-    received.datagrams.windows(2).filter(|pair| pair[1].number <= pair[0].number).count() as u64
-}
-
-/// The rate at which datagrams came between the end of the first fifth of `lasts` and its end.
-fn rate_of(got: &[Got], ip_len: u32, lasts: Span) -> Rate {
-    let Some(first) = got.first() else { return Rate::default() };
-    let from = first.at_nanos + lasts.as_nanos() / 5;
-    let until = first.at_nanos + lasts.as_nanos();
-    let counted: Vec<_> =
-        got.iter().map(|got| got.at_nanos).filter(|at| (from..until).contains(at)).collect();
-    let (Some(first), Some(last)) = (counted.first(), counted.last()) else {
-        return Rate::default();
-    };
-    // The first ends the interval before it.
-    let bytes = (counted.len() as u64 - 1) * u64::from(ip_len);
-    Bytes(bytes).over(Span::from_nanos(last.saturating_sub(*first)))
-}
-
-/// The rate of a stream's packets, headers included, over the same part of its time.
-fn rate_of_points(stream: &ReceivedStream, lasts: Span) -> Rate {
-    let Some((first, _)) = stream.points.first() else { return Rate::default() };
-    let from = first + lasts.as_nanos() / 5;
-    let mut counted = stream.points.iter().filter(|(at, _)| *at >= from);
-    let (Some((begin, before)), Some((end, after))) = (counted.next(), stream.points.last()) else {
-        return Rate::default();
-    };
-    let payload = after.saturating_sub(*before);
-    let mss = u64::from(stream.mss.max(1));
-    let bytes = (u128::from(payload) * u128::from(MTU) / u128::from(mss)) as u64;
-    Bytes(bytes).over(Span::from_nanos(end.saturating_sub(*begin)))
 }

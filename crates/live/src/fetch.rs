@@ -222,7 +222,7 @@ fn parse_url(given: &str) -> Result<Target, LiveError> {
     };
     let server = address.filter(|address| KERNEL.has(*address));
     let server = server.ok_or_else(|| wrong("the server inside has one address of each family"))?;
-    if path.bytes().any(|octet| octet.is_ascii_whitespace() || octet.is_ascii_control()) {
+    if path.bytes().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control()) {
         return Err(wrong("a space has to be written %20"));
     }
     let slash = if path.starts_with('/') { "" } else { "/" };

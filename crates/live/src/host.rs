@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `host.rs` | [`Host`]: which segment belongs to which connection, listening, timers, resets |
 //! | `host/numbers.rs` | initial sequence numbers (RFC 6528) |
+//! | `host/service.rs` | [`Service`]: an application, and the [`Stream`] it has |
 //! | `host/entry.rs` | one connection with its buffers and its application |
 //! | `host/echo.rs` | ICMP echo, so that `ping` works |
 //! | `host/tests.rs` | the host without a device |
@@ -18,86 +19,28 @@ mod device;
 mod echo;
 mod entry;
 mod numbers;
+mod service;
 #[cfg(test)]
 mod tests;
 mod uplink;
 
-use crate::http::transfer::Transfer;
 use ackord_events::{EndpointId, Sink, TcpState};
 use ackord_path::Schedule;
 use ackord_tcp::registry::Stack;
-use ackord_tcp::{CloseReason, Config, Connection, Outbound, Stats, reset_for};
-use ackord_units::{Bytes, Seq, Span, Time};
+use ackord_tcp::{Config, Connection, Outbound, reset_for};
+use ackord_units::{Bytes, Seq, Time};
 use ackord_wire::{Ecn, Endpoints, Flags, FlowId, IpVersion, Segment, Side};
 use entry::Entry;
 use numbers::InitialNumbers;
 use slab::Slab;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::net::SocketAddr;
 
 pub(crate) use device::{HostDevice, HostEnd};
 pub(crate) use echo::{reply as echo_reply, reply_of as echo_message};
+pub use service::ConnectionReport;
+pub(crate) use service::{Service, Stream};
 pub(crate) use uplink::{Uplink, version_of};
-
-/// What an application sees of a connection.
-pub(crate) trait Stream {
-    /// Moves up to `limit` bytes that have arrived to the end of `out`; says how many.
-    fn read(&mut self, limit: usize, out: &mut Vec<u8>) -> usize;
-    /// Whether the peer has closed and everything it sent has been read.
-    fn at_end(&self) -> bool;
-    /// Bytes that have arrived and wait to be read.
-    fn readable(&self) -> usize;
-    /// Hands up to `limit` bytes that have arrived to `take`, without moving them, in pieces of
-    /// what lies side by side; `take` says how many it took, and taking fewer than it was given
-    /// ends it.
-    fn drain(&mut self, limit: usize, take: &mut dyn FnMut(&[u8]) -> usize);
-    /// How many bytes [`Stream::write`] would take now.
-    fn room(&self) -> usize;
-    /// Takes bytes to be sent, as many as there is room for; says how many.
-    fn write(&mut self, bytes: &[u8]) -> usize;
-    /// Bytes written so far.
-    fn written(&self) -> u64;
-    /// Bytes acknowledged by the peer so far.
-    fn acked(&self) -> u64;
-    /// No more will be written; reading goes on.
-    fn close(&mut self);
-    /// Ends the connection at once, with a reset.
-    fn abort(&mut self);
-}
-
-/// An application on one connection.
-pub(crate) trait Service: std::fmt::Debug {
-    /// Does what can be done; called whenever something has happened on the connection.
-    fn advance(&mut self, now: Time, stream: &mut dyn Stream);
-    /// The bodies moved so far.
-    fn transfers(&self) -> &[Transfer] {
-        &[]
-    }
-    /// When it wants to be called although nothing may have happened.
-    fn deadline(&self) -> Option<Time> {
-        None
-    }
-}
-
-/// A connection of our host, from its first segment on.
-#[derive(Clone, Debug)]
-pub struct ConnectionReport {
-    /// The other end.
-    pub peer: SocketAddr,
-    /// When it began, since the start of the run.
-    pub began_at: Time,
-    /// When it was closed; nothing if it still was open when the run ended.
-    pub ended_at: Option<Time>,
-    /// Why it was closed; nothing if it still was open.
-    pub close_reason: Option<CloseReason>,
-    /// Our endpoint's counters.
-    pub stats: Stats,
-    /// Our endpoint's smoothed round-trip time at the end, if it ever measured one.
-    pub srtt: Option<Span>,
-    /// What was moved over it.
-    pub transfers: Vec<Transfer>,
-}
 
 /// Makes the application of a connection that a peer opens.
 pub(crate) type Acceptor = Box<dyn FnMut() -> Box<dyn Service>>;

@@ -5,6 +5,7 @@
 //! | `http/request.rs` | what a request's head asks for |
 //! | `http/body.rs` | [`BodyDecoder`]: where a body ends |
 //! | `http/files.rs` | [`FileStore`]: request targets to files, and never out of the folder |
+//! | `http/response.rs` | what a response begins with |
 //! | `http/server.rs` | [`ServerConnection`]: GET, HEAD, PUT, POST on one connection |
 //! | `http/client.rs` | [`ClientConnection`]: one GET |
 //! | `http/transfer.rs` | [`Transfer`]: one body that was moved |
@@ -17,6 +18,7 @@ mod body;
 mod client;
 mod files;
 mod request;
+mod response;
 mod server;
 #[cfg(test)]
 mod testing;

@@ -8,7 +8,8 @@
 use ackord_units::{Bytes, Rate, Span};
 use serde::{Deserialize, Serialize};
 
-/// State of one end of a connection of the kernel at one instant. Counters are since the
+/// State of one end of a connection of the kernel at one instant, field by field as in the kernel's
+/// `struct tcp_info`. Counters are since the
 /// connection began; a "segment" is what the kernel counts as one, not what it hands down at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpInfo {
@@ -131,8 +132,8 @@ impl TcpInfo {
 
     /// From the bytes of the kernel's `tcp_info`, of which there may be fewer or more than known
     /// here.
-    pub fn from_bytes(octets: &[u8]) -> TcpInfo {
-        let fields = Fields(octets);
+    pub fn from_bytes(bytes: &[u8]) -> TcpInfo {
+        let fields = Fields(bytes);
         let count = |at| fields.u32(at).unwrap_or(0);
         let bytes = |at| Bytes(fields.u64(at).unwrap_or(0));
         let bytes_32 = |at| Bytes(u64::from(count(at)));
@@ -179,8 +180,8 @@ impl TcpInfo {
             dsack_dups: count(216),
             reord_seen: count(220),
             rcv_ooo_segments: count(224),
-            snd_wnd: fields.u32(228).map(|octets| Bytes(u64::from(octets))),
-            rcv_wnd: fields.u32(232).map(|octets| Bytes(u64::from(octets))),
+            snd_wnd: fields.u32(228).map(|bytes| Bytes(u64::from(bytes))),
+            rcv_wnd: fields.u32(232).map(|bytes| Bytes(u64::from(bytes))),
             timeouts: Timeouts::from_fields(fields),
         }
     }
@@ -229,8 +230,8 @@ const NO_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// A rate of the kernel, in bytes a second, with the largest number for "none".
 fn rate(bytes_per_sec: Option<u64>) -> Option<Rate> {
-    let octets = bytes_per_sec.filter(|octets| !matches!(*octets, 0 | u64::MAX))?;
-    Some(Rate::from_bits_per_sec(octets.saturating_mul(8)))
+    let bytes = bytes_per_sec.filter(|bytes| !matches!(*bytes, 0 | u64::MAX))?;
+    Some(Rate::from_bits_per_sec(bytes.saturating_mul(8)))
 }
 
 /// Fields of a C structure by their offsets, as far as it reaches.
@@ -264,25 +265,25 @@ mod tests {
     use super::*;
 
     /// A structure of `len` bytes with a number at every offset that is read.
-    fn octets(len: usize) -> Vec<u8> {
-        let mut octets = vec![0; 248];
+    fn bytes(len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; 248];
         for at in (8..104).step_by(4) {
-            octets[at..at + 4].copy_from_slice(&(at as u32).to_ne_bytes());
+            bytes[at..at + 4].copy_from_slice(&(at as u32).to_ne_bytes());
         }
         for at in (104..136).step_by(8) {
-            octets[at..at + 8].copy_from_slice(&(at as u64).to_ne_bytes());
+            bytes[at..at + 8].copy_from_slice(&(at as u64).to_ne_bytes());
         }
-        octets[240..242].copy_from_slice(&3u16.to_ne_bytes());
-        octets[242..244].copy_from_slice(&2u16.to_ne_bytes());
-        octets[244..248].copy_from_slice(&450u32.to_ne_bytes());
-        octets[1] = 3;
-        octets.truncate(len);
-        octets
+        bytes[240..242].copy_from_slice(&3u16.to_ne_bytes());
+        bytes[242..244].copy_from_slice(&2u16.to_ne_bytes());
+        bytes[244..248].copy_from_slice(&450u32.to_ne_bytes());
+        bytes[1] = 3;
+        bytes.truncate(len);
+        bytes
     }
 
     #[test]
     fn a_structure_of_a_kernel_of_today_is_read_to_its_end() {
-        let info = TcpInfo::from_bytes(&octets(248));
+        let info = TcpInfo::from_bytes(&bytes(248));
         assert_eq!(info.ca_state, CaState::Recovery);
         assert_eq!((info.rto, info.srtt), (Span::from_micros(8), Span::from_micros(68)));
         assert_eq!(info.cwnd(), Bytes(16 * 80));
@@ -295,20 +296,20 @@ mod tests {
     #[test]
     fn a_shorter_structure_of_an_older_kernel_has_less_to_say_and_is_no_error() {
         for len in 0..248 {
-            let info = TcpInfo::from_bytes(&octets(len));
+            let info = TcpInfo::from_bytes(&bytes(len));
             assert_eq!(info.timeouts, None, "{len}");
             assert_eq!(info.rcv_wnd.is_some(), len >= 236, "{len}");
         }
-        assert_eq!(TcpInfo::from_bytes(&octets(136)).bytes_received, Bytes(128));
+        assert_eq!(TcpInfo::from_bytes(&bytes(136)).bytes_received, Bytes(128));
     }
 
     #[test]
     fn the_kernel_s_largest_numbers_mean_that_there_is_none() {
-        let mut octets = octets(248);
-        octets[76..80].copy_from_slice(&0x7fff_ffffu32.to_ne_bytes());
-        octets[104..112].copy_from_slice(&u64::MAX.to_ne_bytes());
-        octets[148..152].copy_from_slice(&u32::MAX.to_ne_bytes());
-        let info = TcpInfo::from_bytes(&octets);
+        let mut bytes = bytes(248);
+        bytes[76..80].copy_from_slice(&0x7fff_ffffu32.to_ne_bytes());
+        bytes[104..112].copy_from_slice(&u64::MAX.to_ne_bytes());
+        bytes[148..152].copy_from_slice(&u32::MAX.to_ne_bytes());
+        let info = TcpInfo::from_bytes(&bytes);
         assert_eq!((info.ssthresh(), info.pacing_rate, info.min_rtt), (None, None, None));
     }
 }

@@ -24,7 +24,7 @@ mod tests {
     use std::path::Path;
 
     /// Mostly small numbers: the beginnings of cases say what is done, not with what.
-    fn octets() -> impl Strategy<Value = Vec<u8>> {
+    fn bytes() -> impl Strategy<Value = Vec<u8>> {
         prop::collection::vec(prop_oneof![0_u8..16, any::<u8>()], 1..600)
     }
 
@@ -55,12 +55,12 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(100))]
 
         #[test]
-        fn the_gateway_stands_whatever_comes(case in octets()) {
+        fn the_gateway_stands_whatever_comes(case in bytes()) {
             super::gateway(&case);
         }
 
         #[test]
-        fn an_emulation_stands_whatever_foreign_hosts_send(case in octets()) {
+        fn an_emulation_stands_whatever_foreign_hosts_send(case in bytes()) {
             super::foreign(&case);
         }
     }

@@ -87,9 +87,9 @@ fn with_box(proxy: &str) -> Scenario {
 }
 
 /// Programs move a file from the first flow's sender to its receiver; what came out.
-fn move_file(scenario: Scenario, octets: usize) -> Option<(EmulationReport, Vec<u8>, Vec<u8>)> {
+fn move_file(scenario: Scenario, len: usize) -> Option<(EmulationReport, Vec<u8>, Vec<u8>)> {
     let folder = tempfile::tempdir().expect("a folder");
-    let sent = crate::common::random_file(&folder.path().join("file"), octets);
+    let sent = crate::common::random_file(&folder.path().join("file"), len);
     let flow = scenario.flows[0].clone();
     let (from, to) = match flow.sends {
         Side::Client => (flow.client, flow.server),

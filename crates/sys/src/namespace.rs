@@ -187,8 +187,8 @@ impl Namespace {
     }
 
     fn read(&self, path: &str) -> io::Result<String> {
-        let octets = Message::new(message::OPEN, 0, 0).to_bytes();
-        let question = with_path(octets, path).ok_or(Errno::ENAMETOOLONG)?;
+        let bytes = Message::new(message::OPEN, 0, 0).to_bytes();
+        let question = with_path(bytes, path).ok_or(Errno::ENAMETOOLONG)?;
         let mut text = String::new();
         File::from(self.ask(&question)?).read_to_string(&mut text)?;
         Ok(text)
@@ -201,8 +201,8 @@ impl Namespace {
     }
 
     fn order(&self, order: Message) -> Result<(), Errno> {
-        let octets = order.to_bytes();
-        send(self.questions.as_raw_fd(), &octets, MsgFlags::MSG_NOSIGNAL).map(drop)
+        let bytes = order.to_bytes();
+        send(self.questions.as_raw_fd(), &bytes, MsgFlags::MSG_NOSIGNAL).map(drop)
     }
 
     fn ask(&self, question: &[u8]) -> nix::Result<OwnedFd> {
@@ -304,8 +304,8 @@ type News = (Message, Option<OwnedFd>);
 
 /// Receives a message and the descriptor that may come with it; nothing at the end of file.
 fn receive(socket: &OwnedFd, flags: MsgFlags) -> Result<Option<News>, Errno> {
-    let mut octets = [0; MESSAGE_LEN];
-    let mut parts = [IoSliceMut::new(&mut octets)];
+    let mut bytes = [0; MESSAGE_LEN];
+    let mut parts = [IoSliceMut::new(&mut bytes)];
     let mut control = cmsg_space!(RawFd);
     let flags = flags | MsgFlags::MSG_CMSG_CLOEXEC;
     let received = loop {
@@ -321,7 +321,7 @@ fn receive(socket: &OwnedFd, flags: MsgFlags) -> Result<Option<News>, Errno> {
             descriptor = descriptors.first().copied().map(own);
         }
     }
-    Ok(Message::from_bytes(&octets[..len]).map(|message| (message, descriptor)))
+    Ok(Message::from_bytes(&bytes[..len]).map(|message| (message, descriptor)))
 }
 
 #[allow(unsafe_code, reason = "nix gives received descriptors as bare numbers")]

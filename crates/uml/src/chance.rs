@@ -19,7 +19,7 @@ const WORDS: usize = 8;
 #[repr(C)]
 struct Pool {
     bits: i32,
-    octets: i32,
+    bytes: i32,
     words: [u64; WORDS],
 }
 
@@ -59,10 +59,10 @@ fn no_random_numbers() -> [libc::sock_filter; 4] {
 /// Of `/dev/random`.
 pub fn seed(text: &str) -> io::Result<()> {
     // FNV-1a, then SplitMix64: any function will do that spreads its bits.
-    let mut state = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, octet| {
-        (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3)
+    let mut state = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    let mut pool = Pool { bits: 64 * WORDS as i32, octets: 8 * WORDS as i32, words: [0; WORDS] };
+    let mut pool = Pool { bits: 64 * WORDS as i32, bytes: 8 * WORDS as i32, words: [0; WORDS] };
     for word in &mut pool.words {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

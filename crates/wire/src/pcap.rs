@@ -28,8 +28,8 @@ pub struct PcapReader<R: Read> {
 }
 
 /// What the first four bytes of a pcap file say; nothing if they are not those of one.
-fn magic(octets: [u8; 4]) -> Option<(ByteOrder, u64)> {
-    [ByteOrder::Little, ByteOrder::Big].into_iter().find_map(|order| match order.u32(octets) {
+fn magic(bytes: [u8; 4]) -> Option<(ByteOrder, u64)> {
+    [ByteOrder::Little, ByteOrder::Big].into_iter().find_map(|order| match order.u32(bytes) {
         MICROSECONDS => Some((order, 1_000)),
         NANOSECONDS => Some((order, 1)),
         _ => None,
@@ -105,26 +105,26 @@ mod tests {
 
     /// A file of two packets in a byte order and with a magic number.
     fn file(order: fn(u32) -> [u8; 4], magic: u32) -> Vec<u8> {
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         for header in [magic, 0, 0, 0, 65_535, 101] {
-            octets.extend(order(header));
+            bytes.extend(order(header));
         }
         for (secs, fraction, payload) in [(7, 5, &b"abcde"[..]), (8, 6, &b""[..])] {
             let len = payload.len() as u32;
             for field in [secs, fraction, len, len + 100] {
-                octets.extend(order(field));
+                bytes.extend(order(field));
             }
-            octets.extend(payload);
+            bytes.extend(payload);
         }
-        octets
+        bytes
     }
 
     #[test]
     fn both_byte_orders_and_both_units_of_time_are_read() {
         for order in [u32::to_le_bytes, u32::to_be_bytes] {
             for (magic, nanos) in [(MICROSECONDS, 7_000_005_000), (NANOSECONDS, 7_000_000_005)] {
-                let octets = file(order, magic);
-                let mut reader = PcapReader::new(&octets[..]).expect("a sound file");
+                let bytes = file(order, magic);
+                let mut reader = PcapReader::new(&bytes[..]).expect("a sound file");
                 assert_eq!(reader.link_type(), LinkType::RAW);
                 let first = reader.next_packet().expect("sound").expect("two packets");
                 assert_eq!(first.at, Some(Time::from_nanos(nanos)));
@@ -138,10 +138,10 @@ mod tests {
 
     #[test]
     fn a_file_that_ends_anywhere_is_read_up_to_there() {
-        let octets = file(u32::to_le_bytes, MICROSECONDS);
-        for len in 0..octets.len() {
+        let bytes = file(u32::to_le_bytes, MICROSECONDS);
+        for len in 0..bytes.len() {
             let mut packets = 0;
-            let ending = PcapReader::new(&octets[..len]).and_then(|mut reader| {
+            let ending = PcapReader::new(&bytes[..len]).and_then(|mut reader| {
                 while reader.next_packet()?.is_some() {
                     packets += 1;
                 }
@@ -155,9 +155,9 @@ mod tests {
 
     #[test]
     fn a_lying_length_is_damage_and_costs_no_memory() {
-        let mut octets = file(u32::to_le_bytes, MICROSECONDS);
-        octets[HEADER_LEN + 8..HEADER_LEN + 12].copy_from_slice(&u32::MAX.to_le_bytes());
-        let mut reader = PcapReader::new(&octets[..]).expect("a sound header");
+        let mut bytes = file(u32::to_le_bytes, MICROSECONDS);
+        bytes[HEADER_LEN + 8..HEADER_LEN + 12].copy_from_slice(&u32::MAX.to_le_bytes());
+        let mut reader = PcapReader::new(&bytes[..]).expect("a sound header");
         assert!(matches!(
             reader.next_packet(),
             Err(ReadError::Damaged { offset: 24, what: Damage::BadLength(u32::MAX) })

@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_syn_with_every_option_fits_in_forty_octets() {
+    fn a_syn_with_every_option_fits_in_forty_bytes() {
         let options = Options {
             mss: Some(1460),
             window_scale: Some(7),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn three_sack_blocks_beside_timestamps_are_forty_octets() {
+    fn three_sack_blocks_beside_timestamps_are_forty_bytes() {
         let mut sack = SackBlocks::default();
         for i in 0..3 {
             assert!(sack.push(SackBlock { start: Seq(i * 10), end: Seq(i * 10 + 5) }));

@@ -134,7 +134,7 @@ proptest! {
         let before = decode(&bytes).expect("sound");
         let ip_header_len = ip_header_len(&endpoints);
         bytes[ip_header_len + 12] |= reserved;
-        repair_tcp_checksum(&mut bytes, ip_header_len);
+        set_tcp_checksum(&mut bytes, ip_header_len);
         prop_assert_eq!(decode(&bytes).expect("sound"), before);
     }
 
@@ -167,7 +167,7 @@ proptest! {
             let at = ip_header_len + at.index(bytes.len() - ip_header_len);
             bytes[at] = value;
         }
-        repair_tcp_checksum(&mut bytes, ip_header_len);
+        set_tcp_checksum(&mut bytes, ip_header_len);
         match decode(&bytes) {
             Ok(decoded) => prop_assert!(decoded.payload.end <= bytes.len()),
             Err(error) => {
@@ -190,12 +190,12 @@ proptest! {
 }
 
 /// Sets the TCP checksum by the book, word by word: independent of the codec's own way.
-fn repair_tcp_checksum(bytes: &mut [u8], ip_header_len: usize) {
+fn set_tcp_checksum(bytes: &mut [u8], ip_header_len: usize) {
     let (ip, tcp) = bytes.split_at_mut(ip_header_len);
     tcp[16..18].fill(0);
     let addresses = if ip_header_len == 20 { &ip[12..20] } else { &ip[8..40] };
-    let words = |octets: &[u8]| -> u64 {
-        octets
+    let words = |bytes: &[u8]| -> u64 {
+        bytes
             .chunks(2)
             .map(|pair| u64::from(pair[0]) << 8 | u64::from(*pair.get(1).unwrap_or(&0)))
             .sum()
@@ -217,7 +217,7 @@ fn a_checksum_worked_out_by_hand_is_what_is_written() {
     let mut bytes = Vec::new();
     encode(endpoints, IpFields::default(), &segment, Payload::Zeros(0), &mut bytes).expect("fits");
     let written = (bytes[36], bytes[37]);
-    repair_tcp_checksum(&mut bytes, 20);
+    set_tcp_checksum(&mut bytes, 20);
     assert_eq!(written, (bytes[36], bytes[37]));
     // c0a8+0001+c0a8+0002+0006+0014 + 03e8+07d0+5002+0400 = 1e127 -> e128 -> complement 1ed7.
     assert_eq!(written, (0x1e, 0xd7));
@@ -308,7 +308,7 @@ fn impossible_packets_are_refused_and_leave_the_output_alone() {
 }
 
 #[test]
-fn octets_after_the_packet_are_ignored_and_fragments_named() {
+fn bytes_after_the_packet_are_ignored_and_fragments_named() {
     let endpoints = Endpoints {
         src: "10.0.0.1:57344".parse().expect("an address"),
         dst: "10.0.1.1:49152".parse().expect("an address"),

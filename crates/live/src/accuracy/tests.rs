@@ -1,5 +1,6 @@
 //! What is made of stamps, on stamps that are known.
 
+use super::load::Got;
 use super::*;
 
 fn at_intervals(count: u64, every_nanos: u64) -> Vec<Got> {

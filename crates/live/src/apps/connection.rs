@@ -274,9 +274,9 @@ impl Connection {
         if self.buffer_full {
             return false;
         }
-        let octets = &desk.piece[..self.pending];
+        let bytes = &desk.piece[..self.pending];
         let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
-        match send(socket.as_raw_fd(), octets, flags) {
+        match send(socket.as_raw_fd(), bytes, flags) {
             Ok(taken) => {
                 self.pending -= taken;
                 self.report.written += Bytes(taken as u64);
@@ -306,13 +306,13 @@ impl Connection {
                         self.output = OutputState::Finishing;
                     }
                 }
-                Ok(octets) => {
-                    let bytes = Bytes(octets as u64);
+                Ok(len) => {
+                    let bytes = Bytes(len as u64);
                     self.report.read += bytes;
                     if !self.workload.is_idle() {
                         self.workload.handle_data(desk.now(), bytes);
                     }
-                    if octets < desk.piece.len() && !to_the_end {
+                    if len < desk.piece.len() && !to_the_end {
                         return false;
                     }
                 }
@@ -375,8 +375,8 @@ impl Connection {
 
     fn info(&self) -> Option<TcpInfo> {
         let mut room = [0; TCP_INFO_ROOM];
-        let octets = tcp_info_bytes(self.socket.as_ref()?.as_fd(), &mut room).ok()?;
-        Some(TcpInfo::from_bytes(octets))
+        let bytes = tcp_info_bytes(self.socket.as_ref()?.as_fd(), &mut room).ok()?;
+        Some(TcpInfo::from_bytes(bytes))
     }
 
     /// Asks the kernel and keeps the answer.

@@ -181,7 +181,7 @@ fn every_workload_completes_against_itself_and_tells_what_the_simulator_s_tells(
 /// What the kernel counted is what the application wrote and read.
 fn assert_sound(end: &EndReport) {
     let info = end.last.expect("asked before the socket was closed");
-    // A SYN and a FIN each are an byte of sequence space.
+    // A SYN and a FIN each are a byte of sequence space.
     let acked = info.bytes_acked.get() - end.written.get();
     assert!(acked <= 2, "{acked} bytes more acknowledged than written: {end:#?}");
     assert!(info.bytes_received.get() - end.read.get() <= 2, "{end:#?}");

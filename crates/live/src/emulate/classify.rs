@@ -233,8 +233,8 @@ fn read(bytes: &[u8]) -> Result<Contents, TurnedAway> {
 fn fragment(bytes: &[u8]) -> Option<Contents> {
     let header: &[u8; 20] = bytes.first_chunk()?;
     let address = |at: usize| -> Option<IpAddr> {
-        let octets: [u8; 4] = header.get(at..at + 4)?.try_into().ok()?;
-        Some(IpAddr::from(octets))
+        let bytes: [u8; 4] = header.get(at..at + 4)?.try_into().ok()?;
+        Some(IpAddr::from(bytes))
     };
     let header_len = usize::from(header[0] & 0xf) * 4;
     let ip_len = usize::from(u16::from_be_bytes([header[2], header[3]]));

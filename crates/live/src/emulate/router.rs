@@ -276,9 +276,9 @@ fn mark_of(bytes: &[u8]) -> u64 {
         _ => (8..40, 40),
     };
     let header = header_len.min(bytes.len())..(header_len + SEEN).min(bytes.len());
-    let octets = bytes.get(addresses).unwrap_or_default().iter().chain(&bytes[header]);
-    octets.fold(0xcbf2_9ce4_8422_2325, |mark, octet| {
-        (mark ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3)
+    let bytes = bytes.get(addresses).unwrap_or_default().iter().chain(&bytes[header]);
+    bytes.fold(0xcbf2_9ce4_8422_2325, |mark, byte| {
+        (mark ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 

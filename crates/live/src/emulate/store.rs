@@ -177,9 +177,9 @@ impl Stored {
 mod tests {
     use super::*;
 
-    fn keep(store: &mut PacketStore, octet: u8) -> u64 {
+    fn keep(store: &mut PacketStore, byte: u8) -> u64 {
         let mut buffer = store.buffer();
-        buffer[..3].fill(octet);
+        buffer[..3].fill(byte);
         let packet =
             Entering { buffer, len: 3, ecn: Ecn::NotEct, segment: None, at: Time::from_nanos(7) };
         store.insert(packet).expect("there is room")

@@ -3,7 +3,7 @@
 //! A box sends data again whose packet is gone, or sends it in segments and under sequence numbers
 //! of its own (a split connection). What a host sent is therefore kept until the host it is for has
 //! acknowledged it, by offset from the first byte of the connection, which no box changes; and then until
-//! it has acknowledged much more, since a box whose acknowledgments were lost sends it again.
+//! it has acknowledged much more, since a box whose acknowledgments were lost retransmits it.
 //!
 //! | the sender's numbers | the receiver's numbers |
 //! | --- | --- |

@@ -104,8 +104,8 @@ impl EndDevice {
         }
         let room = connection.writable().get().min(self.to_write.len() as u64);
         let taken = connection.write(Bytes(room)).get() as usize;
-        let octets: Vec<u8> = self.to_write.drain(..taken).collect();
-        self.send.push(&octets);
+        let bytes: Vec<u8> = self.to_write.drain(..taken).collect();
+        self.send.push(&bytes);
         self.to_write.is_empty()
     }
 

@@ -4,8 +4,10 @@ use super::*;
 use crate::http::{FileStore, ServerConnection};
 use ackord_events::NoSink;
 use ackord_scenario::ScenarioFile;
+use ackord_units::Span;
 use ackord_wire::{Ecn, Options, SackBlock, SackBlocks, Timestamps, decode};
 use proptest::prelude::*;
+use std::net::SocketAddr;
 use std::rc::Rc;
 
 const PORT: u16 = 80;

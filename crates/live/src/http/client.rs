@@ -210,8 +210,8 @@ mod tests {
             ClientConnection::new("10.77.0.1", "/f", Box::new(output.clone()), Rc::clone(&outcome));
         client.advance(Time::ZERO, &mut stream);
         assert!(stream.outgoing.starts_with(b"GET /f HTTP/1.1\r\nHost: 10.77.0.1\r\n"));
-        for octet in response {
-            stream.incoming.push(*octet);
+        for byte in response {
+            stream.incoming.push(*byte);
             client.advance(Time::ZERO, &mut stream);
         }
         stream.finished = true;

@@ -92,7 +92,7 @@ pub(crate) fn content_length(fields: &[httparse::Header<'_>]) -> Result<Option<u
     for value in values(fields, "content-length") {
         let digits = std::str::from_utf8(value)
             .ok()
-            .filter(|text| !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit()));
+            .filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
         let one = digits.and_then(|text| text.parse().ok()).ok_or(BadRequest::Malformed)?;
         if length.is_some_and(|length| length != one) {
             return Err(BadRequest::Malformed);
@@ -122,7 +122,7 @@ fn values<'a>(fields: &'a [httparse::Header<'a>], name: &'a str) -> impl Iterato
 
 fn lists(fields: &[httparse::Header<'_>], name: &str, word: &[u8]) -> bool {
     values(fields, name)
-        .flat_map(|value| value.split(|octet| *octet == b','))
+        .flat_map(|value| value.split(|byte| *byte == b','))
         .any(|listed| listed.trim_ascii().eq_ignore_ascii_case(word))
 }
 
@@ -138,8 +138,8 @@ mod tests {
     fn a_head_is_taken_once_it_is_complete_and_what_follows_stays() {
         let wire = b"PUT /a HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\nabc";
         let mut inbox = Vec::new();
-        for (i, octet) in wire.iter().enumerate() {
-            inbox.push(*octet);
+        for (i, byte) in wire.iter().enumerate() {
+            inbox.push(*byte);
             if i < wire.len() - 4 {
                 assert!(Request::take(&mut inbox).expect("sound").is_none());
             }

@@ -2,7 +2,8 @@
 
 use super::body::BodyDecoder;
 use super::files::{FileStore, Refused, Resource, Upload};
-use super::request::{BadRequest, LONGEST_HEAD, Request};
+use super::request::{LONGEST_HEAD, Request};
+use super::response::{Response, bad_request, status};
 use super::{Direction, Pending, Transfer};
 use crate::host::{Service, Stream};
 use ackord_units::{Bytes, Time};
@@ -57,14 +58,6 @@ struct FileBody {
     file: File,
     left: u64,
     transfer: usize,
-}
-
-/// Everything a response's head says.
-struct Response<'a> {
-    status: &'a str,
-    content_type: &'a str,
-    length: u64,
-    keep_alive: bool,
 }
 
 impl ServerConnection {
@@ -135,14 +128,13 @@ impl ServerConnection {
             Ok(found) => found,
             Err(why) => return self.refuse(&request, why),
         };
-        let with_body = request.method == "GET";
         let (length, content_type) = match &found {
             Resource::File(_, length) => (*length, "application/octet-stream"),
             Resource::Listing(names) => (names.len() as u64, "text/plain; charset=utf-8"),
         };
-        self.head(&Response { status: "200 OK", content_type, length, keep_alive });
+        self.pending.push(&Response { status: "200 OK", content_type, length, keep_alive }.head());
         let mut body = None;
-        if with_body {
+        if request.method == "GET" {
             let transfer = self.transfers.len();
             self.transfers.push(Transfer {
                 direction: Direction::Download,
@@ -227,7 +219,7 @@ impl ServerConnection {
             let wanted = body.left.min(PIECE as u64);
             let read = (&mut body.file).take(wanted).read_to_end(&mut self.pending.bytes);
             match read {
-                Ok(octets) if octets > 0 => body.left -= octets as u64,
+                Ok(len) if len > 0 => body.left -= len as u64,
                 // The file has become shorter or unreadable: only a reset tells the client that
                 // this is not its end.
                 _ => {
@@ -254,40 +246,25 @@ impl ServerConnection {
     }
 
     fn refuse(&mut self, request: &Request, why: Refused) {
-        // A body that nobody wants may still be on its way: closing is the simplest way to be
-        // rid of it.
-        let keep_alive = if request.body.is_none() { request.keep_alive } else { false };
-        if request.method == "HEAD" {
-            let (status, content_type) = (status(why), "text/plain");
-            self.head(&Response {
-                status,
-                content_type,
-                length: status.len() as u64 + 1,
-                keep_alive,
-            });
-            self.state = ServerState::Sending(Sending { file: None, keep_alive });
-        } else {
-            self.say(status(why), keep_alive);
-        }
+        // A body that nobody wants may still be on its way: closing is how to be rid of it.
+        let keep_alive = request.keep_alive && request.body.is_none();
+        self.answer(status(why), request.method != "HEAD", keep_alive);
     }
 
     /// A response that consists of its status.
     fn say(&mut self, status: &str, keep_alive: bool) {
-        let length = status.len() as u64 + 1;
-        self.head(&Response { status, content_type: "text/plain", length, keep_alive });
-        self.pending.push(status.as_bytes());
-        self.pending.push(b"\n");
-        self.state = ServerState::Sending(Sending { file: None, keep_alive });
+        self.answer(status, true, keep_alive);
     }
 
-    fn head(&mut self, response: &Response<'_>) {
-        let Response { status, content_type, length, keep_alive } = *response;
-        let connection = if keep_alive { "keep-alive" } else { "close" };
-        let head = format!(
-            "HTTP/1.1 {status}\r\nServer: ackord\r\nContent-Type: {content_type}\r\n\
-             Content-Length: {length}\r\nConnection: {connection}\r\n\r\n"
-        );
-        self.pending.push(head.as_bytes());
+    fn answer(&mut self, status: &str, with_body: bool, keep_alive: bool) {
+        let length = status.len() as u64 + 1;
+        let response = Response { status, content_type: "text/plain", length, keep_alive };
+        self.pending.push(&response.head());
+        if with_body {
+            self.pending.push(status.as_bytes());
+            self.pending.push(b"\n");
+        }
+        self.state = ServerState::Sending(Sending { file: None, keep_alive });
     }
 }
 
@@ -309,25 +286,6 @@ impl Service for ServerConnection {
     }
 }
 
-fn status(why: Refused) -> &'static str {
-    match why {
-        Refused::Malformed => "400 Bad Request",
-        Refused::Forbidden => "403 Forbidden",
-        Refused::NotFound => "404 Not Resource",
-        Refused::InTheWay => "409 Conflict",
-        Refused::NoRoom => "507 Insufficient Storage",
-    }
-}
-
-fn bad_request(error: BadRequest) -> &'static str {
-    match error {
-        BadRequest::Malformed => "400 Bad Request",
-        BadRequest::TooLong => "431 Request Header Fields Too Large",
-        BadRequest::UnknownCoding => "501 Not Implemented",
-        BadRequest::UnknownExpectation => "417 Expectation Failed",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::testing::Scripted;
@@ -340,8 +298,8 @@ mod tests {
         let files = Rc::new(FileStore::open(folder.path()).expect("a folder"));
         let mut stream = Scripted::default();
         let mut connection = ServerConnection::new(files);
-        for (i, octet) in script.iter().enumerate() {
-            stream.incoming.push(*octet);
+        for (i, byte) in script.iter().enumerate() {
+            stream.incoming.push(*byte);
             stream.finished = i + 1 == script.len();
             connection.advance(Time::from_nanos(i as u64), &mut stream);
         }

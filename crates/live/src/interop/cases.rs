@@ -95,11 +95,11 @@ const SYN_AGAIN: [Expect; 3] = [
     Expect::Kernel("TcpExtTCPChallengeACK", Bound::AtMost(2)),
     Expect::Kernel("TcpExtTCPSYNChallenge", Bound::AtMost(2)),
 ];
-/// A kernel whose FIN is acknowledged late, because so many connections keep us busy, sends it again;
+/// A kernel whose FIN is acknowledged late, because so many connections keep us busy, retransmits it;
 /// the answer to that finds nobody any more.
 const BUSY: &[Expect] = &[Expect::Kernel("TcpOutRsts", Bound::Counter("TcpRetransSegs"))];
 const LOST: &[Expect] = &SYN_AGAIN;
-/// Duplicates of the path are reported (RFC 2883), although the kernel has sent nothing again: it
+/// Duplicates of the path are reported (RFC 2883), although the kernel has retransmitted nothing: it
 /// calls such a report dubious, and then takes it for a block that says nothing.
 const DOUBLED: &[Expect] = &[
     SYN_AGAIN[0],
@@ -273,7 +273,7 @@ pub static CASES: &[Case] = &[
             Expect::LastsAPause,
             Expect::Ours(Ours::WindowProbes, Bound::Between(1, 60)),
             Expect::Kernel("TcpExtTCPToZeroWindowAdv", Bound::Between(1, 60)),
-            // Our probe has an byte that does not fit (RFC 9293 §3.8.6.1).
+            // Our probe has a byte that does not fit (RFC 9293 §3.8.6.1).
             Expect::Kernel("TcpExtBeyondWindow", Bound::Between(0, 60)),
         ],
         ..case("zero-window-kernel", "the kernel's end does not read for a while", CLEAN, |sizes| {

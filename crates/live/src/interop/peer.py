@@ -26,7 +26,7 @@ KERNEL_END = 2
 
 
 class Source:
-    """The octets one end sends on one connection."""
+    """The bytes one end sends on one connection."""
 
     def __init__(self, seed, end, connection):
         state = seed * 0x9E3779B97F4A7C15 + end * 0xBF58476D1CE4E5B9
@@ -46,7 +46,7 @@ class Source:
         self.base += b"".join(words)
 
     def take(self, limit):
-        """The next octets, at most so many and at most to the end of a block."""
+        """The next bytes, at most so many and at most to the end of a block."""
         index, inside = divmod(self.at, BLOCK)
         length = min(limit, BLOCK - inside)
         needed = inside + length if index == 0 else BLOCK
@@ -70,27 +70,27 @@ class Connection:
         self.was_reset = False
         self.info = ""
 
-    def send_octets(self, octets):
-        self.sock.sendall(octets)
-        self.sent += len(octets)
-        self.sent_hash.update(octets)
+    def send_bytes(self, data):
+        self.sock.sendall(data)
+        self.sent += len(data)
+        self.sent_hash.update(data)
 
     def send(self, count):
         end = self.sent + count
         while self.sent < end:
-            self.send_octets(self.source.take(end - self.sent))
+            self.send_bytes(self.source.take(end - self.sent))
 
     def read(self, limit=BLOCK * 4):
-        octets = self.sock.recv(limit)
-        self.received += len(octets)
-        self.received_hash.update(octets)
-        return octets
+        data = self.sock.recv(limit)
+        self.received += len(data)
+        self.received_hash.update(data)
+        return data
 
     def receive(self, count):
         end = self.received + count
         while self.received < end:
             if not self.read(min(end - self.received, BLOCK * 4)):
-                raise EOFError(f"the peer finished after {self.received} octets")
+                raise EOFError(f"the peer finished after {self.received} bytes")
 
     def receive_to_end(self):
         while self.read():
@@ -115,13 +115,13 @@ class Connection:
     def echo(self, count):
         left = count
         while left is None or left > 0:
-            octets = self.read(BLOCK * 4 if left is None else min(left, BLOCK * 4))
-            if not octets:
+            data = self.read(BLOCK * 4 if left is None else min(left, BLOCK * 4))
+            if not data:
                 if left is None:
                     return
-                raise EOFError(f"the peer finished with {left} octets to come")
-            self.send_octets(octets)
-            left = None if left is None else left - len(octets)
+                raise EOFError(f"the peer finished with {left} bytes to come")
+            self.send_bytes(data)
+            left = None if left is None else left - len(data)
 
     def drained(self):
         waiting = bytearray(4)

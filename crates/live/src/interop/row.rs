@@ -132,10 +132,10 @@ impl RowRun<'_> {
             pause: self.options.sizes.pause,
             broken_off,
         };
-        let octets = verdict::byte_failures(&evidence);
-        row.checksums_equal = octets.is_empty();
+        let byte_failures = verdict::byte_failures(&evidence);
+        row.checksums_equal = byte_failures.is_empty();
         row.failures = verdict::failures(&row, &evidence);
-        row.failures.extend(octets);
+        row.failures.extend(byte_failures);
         Ok(row)
     }
 
@@ -313,6 +313,6 @@ impl InteropOptions {
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             return Err(std::io::Error::other(format!("tshark failed: {said}")).into());
         }
-        Ok(Some(output.stdout.iter().filter(|octet| **octet == b'\n').count() as u64))
+        Ok(Some(output.stdout.iter().filter(|byte| **byte == b'\n').count() as u64))
     }
 }

@@ -143,35 +143,17 @@ impl Sink for MeterFill {
         match event {
             Event::PacketEnqueued { link, queue_packets, queue_bytes, .. } => {
                 let Some((sample, way)) = self.of(at, link) else { return };
-                if way.queue_packets == 0 {
-                    way.head_since = at;
-                    way.waited = Span::ZERO;
-                }
+                way.enqueued(at);
                 way.stands(queue_packets, queue_bytes, sample);
             }
             Event::PacketDequeued { link, bytes, waited, queue_packets, queue_bytes, .. } => {
                 let Some((sample, way)) = self.of(at, link) else { return };
-                way.left_packets += 1;
-                way.left_bytes += bytes.get();
-                way.waited = waited;
-                way.head_since = at;
-                sample.longest_queueing_delay = sample.longest_queueing_delay.max(waited);
-                sample.delivered.add(bytes);
-                way.take_off(sample);
+                way.dequeued(at, (bytes, waited), sample);
                 way.stands(queue_packets, queue_bytes, sample);
             }
             Event::PacketDropped { link, packet, reason } => {
                 let Some((sample, way)) = self.of(at, link) else { return };
-                sample.dropped[reason as usize] += 1;
-                if dies_before_it_leaves(reason) {
-                    way.left_packets += 1;
-                    way.left_bytes += packet.len().get();
-                    way.count_offered(sample);
-                } else {
-                    way.lost_packets += 1;
-                    way.lost_bytes += packet.len().get();
-                    way.take_off(sample);
-                }
+                way.dropped(packet.len(), reason, sample);
             }
             // A meter shows queues and what leaves them.
             Event::StateChanged { .. }
@@ -209,6 +191,39 @@ impl Sink for MeterFill {
 }
 
 impl Standing {
+    /// A packet has joined the queue at `at`.
+    fn enqueued(&mut self, at: Time) {
+        if self.queue_packets == 0 {
+            self.head_since = at;
+            self.waited = Span::ZERO;
+        }
+    }
+
+    /// A packet of so many bytes has left the queue at `at`, in which it has waited for so long.
+    fn dequeued(&mut self, at: Time, (bytes, waited): (Bytes, Span), sample: &mut DirectionSample) {
+        self.left_packets += 1;
+        self.left_bytes += bytes.get();
+        self.waited = waited;
+        self.head_since = at;
+        sample.longest_queueing_delay = sample.longest_queueing_delay.max(waited);
+        sample.delivered.add(bytes);
+        self.take_off(sample);
+    }
+
+    /// A packet has died, in the queue or behind it.
+    fn dropped(&mut self, bytes: Bytes, reason: DropReason, sample: &mut DirectionSample) {
+        sample.dropped[reason as usize] += 1;
+        if dies_before_it_leaves(reason) {
+            self.left_packets += 1;
+            self.left_bytes += bytes.get();
+            self.count_offered(sample);
+        } else {
+            self.lost_packets += 1;
+            self.lost_bytes += bytes.get();
+            self.take_off(sample);
+        }
+    }
+
     /// The queue is this long now.
     fn stands(&mut self, packets: u32, bytes: Bytes, sample: &mut DirectionSample) {
         self.queue_packets = u64::from(packets);

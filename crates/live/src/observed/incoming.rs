@@ -138,7 +138,7 @@ impl Incoming {
         }
         let mut data = self.rcv_nxt.since(before);
         if let Some(fin_at) = self.fin_at {
-            // An acknowledgment that covered the FIN came as if it were an byte.
+            // An acknowledgment that covered the FIN came as if it were a byte.
             if self.rcv_nxt.after(fin_at) && !before.after(fin_at) {
                 data -= 1;
             } else if self.rcv_nxt == fin_at {

@@ -87,7 +87,7 @@ impl Outgoing {
         }
         if segment.payload_len == segment.seq_len() && segment.payload_len == 1 {
             if end == self.una && self.una == self.highest {
-                // RFC 9293 §3.8.4 lets a probe of a silent peer carry an byte received long ago.
+                // RFC 9293 §3.8.4 lets a probe of a silent peer carry a byte received long ago.
                 return SegmentKind::KeepaliveProbe;
             }
             if self.is_probe_of_window(seq) {

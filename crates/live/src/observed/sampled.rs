@@ -5,7 +5,7 @@ use ackord_events::{CwndReason, EndpointId, Event, RecoveryKind, Sink};
 use ackord_units::{Bytes, Span, Time};
 
 /// The recovery that a congestion state stands for.
-fn repair(state: CaState) -> Option<RecoveryKind> {
+fn recovery(state: CaState) -> Option<RecoveryKind> {
     match state {
         CaState::Recovery => Some(RecoveryKind::Fast),
         CaState::Loss => Some(RecoveryKind::Timeout),
@@ -79,8 +79,8 @@ impl Sampled {
             let next_rto = sample.rto;
             sink.emit(at, Event::RetransmissionTimeout { endpoint, next_rto, consecutive });
         }
-        let was = before.and_then(|before| repair(before.ca_state));
-        let is = repair(sample.ca_state);
+        let was = before.and_then(|before| recovery(before.ca_state));
+        let is = recovery(sample.ca_state);
         if was != is {
             if let Some(kind) = was {
                 sink.emit(at, Event::RecoveryExited { endpoint, kind });

@@ -154,7 +154,7 @@ fn a_handshake_whose_syn_is_lost_at_first() {
 }
 
 #[test]
-fn data_holes_and_repairs_on_both_sides_of_the_wrap() {
+fn data_holes_and_retransmissions_on_both_sides_of_the_wrap() {
     for iss in [5, u32::MAX - 1_500, u32::MAX - 2, u32::MAX] {
         let mut end = Bench::open(iss, 77);
         for segment in 0..3 {
@@ -354,12 +354,12 @@ fn samples_tell_what_has_changed_since_the_one_before() {
     let grown = TcpInfo { cwnd_segments: 20, ..quiet };
     assert_eq!(ask(grown), [Cwnd(28_960, u64::MAX, CwndReason::Ack)]);
     let (ssthresh_segments, ca_state) = (Some(10), CaState::Recovery);
-    let repairing = TcpInfo { ssthresh_segments, ca_state, ..quiet };
+    let recovering = TcpInfo { ssthresh_segments, ca_state, ..quiet };
     let reduced = Cwnd(14_480, 14_480, CwndReason::Recovery);
-    assert_eq!(ask(repairing), [Entered(RecoveryKind::Fast), reduced]);
+    assert_eq!(ask(recovering), [Entered(RecoveryKind::Fast), reduced]);
     let ca_state = CaState::Loss;
     let lost =
-        TcpInfo { cwnd_segments: 1, ca_state, timeouts: timeouts(2), retransmits: 2, ..repairing };
+        TcpInfo { cwnd_segments: 1, ca_state, timeouts: timeouts(2), retransmits: 2, ..recovering };
     let told = ask(lost);
     assert_eq!(told[..2], [Timeout(1), Timeout(2)]);
     assert_eq!(told[2..4], [Exited(RecoveryKind::Fast), Entered(RecoveryKind::Timeout)]);

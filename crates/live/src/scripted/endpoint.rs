@@ -158,8 +158,8 @@ impl<'a> KernelEndpoint<'a> {
             ScriptTold::Facts(facts) => facts,
             other => return Err(Went::Broken(format!("{other:?}"))),
         };
-        if let Some(octets) = &facts.tcp_info {
-            self.smss = TcpInfo::from_bytes(octets).snd_mss;
+        if let Some(bytes) = &facts.tcp_info {
+            self.smss = TcpInfo::from_bytes(bytes).snd_mss;
         }
         self.facts = Some(facts.clone());
         Ok(facts)

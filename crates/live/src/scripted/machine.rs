@@ -130,7 +130,7 @@ impl Machine {
 
     /// A packet arrives, and what it makes the kernel do at this instant is done.
     pub(super) fn packet_arrives(&mut self, packet: &[u8]) -> Result<(), LiveError> {
-        let version = packet.first().map_or(4, |octet| octet >> 4);
+        let version = packet.first().map_or(4, |byte| byte >> 4);
         let mut frame = CARD.to_vec();
         // From whom nobody asks.
         frame.extend([2, 0, 0, 0xff, 0xff, 0xff]);
@@ -181,9 +181,9 @@ impl Machine {
     /// Reads what has been told in whole lines.
     fn read_line(&mut self) -> Result<(), LiveError> {
         self.machines.machine(0).read_line(&mut self.line)?;
-        let whole = self.line.iter().rposition(|octet| *octet == b'\n').map_or(0, |at| at + 1);
+        let whole = self.line.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let lines: Vec<u8> = self.line.drain(..whole).collect();
-        for text in lines.split(|octet| *octet == b'\n').filter(|line| !line.is_empty()) {
+        for text in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let told = serde_json::from_slice(text).map_err(std::io::Error::from)?;
             self.told.push_back(told);
         }

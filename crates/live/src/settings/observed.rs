@@ -107,10 +107,10 @@ fn carry(
 }
 
 fn info(stream: &TcpStream) -> TcpInfo {
-    TcpInfo::from_bytes(&octets(stream))
+    TcpInfo::from_bytes(&bytes(stream))
 }
 
-fn octets(stream: &TcpStream) -> Vec<u8> {
+fn bytes(stream: &TcpStream) -> Vec<u8> {
     let mut room = [0; TCP_INFO_ROOM];
     tcp_info_bytes(stream.as_fd(), &mut room).expect("a connection").to_vec()
 }
@@ -128,7 +128,7 @@ fn linux_with(key: &str, name: &str) -> Stack {
 
 /// The options that a connection agreed on: TCPI_OPT_* of `linux/tcp.h`.
 fn agreed(stream: &TcpStream) -> [bool; 4] {
-    let bits = octets(stream)[5];
+    let bits = bytes(stream)[5];
     [1, 2, 4, 8].map(|bit| bits & bit != 0)
 }
 

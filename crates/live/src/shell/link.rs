@@ -6,6 +6,10 @@
 //!
 //! Forward is towards the shell, reverse is what the shell sends.
 
+mod keys;
+#[cfg(test)]
+mod tests;
+
 use super::summary::FAST;
 use crate::emulate::LONGEST_RUN;
 use ackord_path::registry::{
@@ -15,7 +19,7 @@ use ackord_path::registry::{
 use ackord_scenario::spelling::{capacity, mechanism, quoted, rate, share, span};
 use ackord_scenario::{Direction, Errors, Link, Override, Scenario, ScenarioFile};
 use ackord_units::Choice;
-use std::collections::BTreeMap;
+use keys::{DEFAULT_LIMIT, Keys, differences, lines, plain, set};
 use std::path::PathBuf;
 
 /// The options of a link as they were typed; nothing where they were not.
@@ -114,30 +118,8 @@ pub enum LinkError {
         why: String,
     },
 }
-
-/// netem's own default, for queues whose capacity nobody gives.
-const DEFAULT_LIMIT: &str = "1000 packets";
 /// How long the scenario lasts as a file; a shell lasts as long as its command.
 const DURATION: &str = "60 s";
-
-/// The keys of one direction, in the form of a scenario file.
-type Keys = BTreeMap<&'static str, String>;
-
-/// The order of keys within a link, which is that of the format's description.
-const ORDER: [&str; 12] = [
-    "rate",
-    "delay",
-    "jitter",
-    "rate_changes",
-    "trace",
-    "shaper",
-    "policer",
-    "queue",
-    "outage",
-    "loss",
-    "corrupt",
-    "duplicate",
-];
 
 impl LinkOptions {
     /// The checked link; `said` is the command line, for the scenario's source.
@@ -314,22 +296,6 @@ impl LinkOptions {
     }
 }
 
-/// Two directions that do nothing.
-fn plain() -> (Keys, Keys, Option<String>) {
-    let keys = Keys::from([
-        ("rate", quoted(FAST)),
-        ("delay", quoted("0 ms")),
-        ("queue", format!("{{ kind = \"drop-tail\", limit = \"{DEFAULT_LIMIT}\" }}")),
-    ]);
-    (keys.clone(), keys, None)
-}
-
-fn set(keys: &mut Keys, key: &'static str, given: Option<&String>, form: impl Fn(&str) -> String) {
-    if let Some(given) = given {
-        keys.insert(key, form(given.trim()));
-    }
-}
-
 /// The knob of a packet held back.
 fn by_text(by: &str) -> String {
     format!(", by = {}", quoted(&span(by)))
@@ -392,28 +358,6 @@ fn mean_rate(file: &str) -> String {
     trace.map_or(FAST.to_owned(), |trace| trace.mean_rate().to_string())
 }
 
-fn lines(keys: &Keys) -> String {
-    let line = |key: &&str| keys.get(*key).map(|value| format!("{key} = {value}\n"));
-    ORDER.iter().filter_map(line).collect()
-}
-
-/// The reverse direction, as far as it is not the same.
-fn differences(down: &Keys, up: &Keys) -> String {
-    let mut own = Keys::new();
-    for key in ORDER {
-        match (down.get(key), up.get(key)) {
-            (before, Some(value)) if before != Some(value) => {
-                own.insert(key, value.clone());
-            }
-            (Some(_), None) => {
-                own.insert(key, quoted("none"));
-            }
-            _ => {}
-        }
-    }
-    if own.is_empty() { String::new() } else { format!("[links.reverse]\n{}", lines(&own)) }
-}
-
 /// What a scenario has instead of the one link that is wanted.
 fn several(known: &[String], given: Option<&str>) -> String {
     let names = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -422,6 +366,3 @@ fn several(known: &[String], given: Option<&str>) -> String {
         None => format!("the links {names}"),
     }
 }
-
-#[cfg(test)]
-mod tests;

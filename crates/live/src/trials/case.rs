@@ -14,21 +14,21 @@ impl<'a> TrialCase<'a> {
         self.0.is_empty()
     }
 
-    pub(super) fn octet(&mut self) -> u8 {
+    pub(super) fn byte(&mut self) -> u8 {
         let Some((first, rest)) = self.0.split_first() else { return 0 };
         self.0 = rest;
         *first
     }
 
     pub(super) fn word(&mut self) -> u16 {
-        u16::from_be_bytes([self.octet(), self.octet()])
+        u16::from_be_bytes([self.byte(), self.byte()])
     }
 
     pub(super) fn long(&mut self) -> u32 {
         u32::from(self.word()) << 16 | u32::from(self.word())
     }
 
-    pub(super) fn octets(&mut self, len: usize) -> &'a [u8] {
+    pub(super) fn bytes(&mut self, len: usize) -> &'a [u8] {
         let (taken, rest) = self.0.split_at(len.min(self.0.len()));
         self.0 = rest;
         taken
@@ -36,11 +36,11 @@ impl<'a> TrialCase<'a> {
 
     /// A header in which mostly what is said by `expected` stands: what the other end awaits.
     pub(super) fn segment(&mut self, expected: &ExpectedStream) -> Segment {
-        let (how, flags) = (self.octet(), Flags::from_bits(self.octet()));
+        let (how, flags) = (self.byte(), Flags::from_bits(self.byte()));
         let near = |case: &mut TrialCase<'_>, at: Seq| match how & 3 {
             0 => at,
-            1 => at + u32::from(case.octet()),
-            2 => at - u32::from(case.octet()),
+            1 => at + u32::from(case.byte()),
+            2 => at - u32::from(case.byte()),
             _ => Seq(case.long()),
         };
         let seq = near(self, expected.seq);
@@ -52,13 +52,13 @@ impl<'a> TrialCase<'a> {
         if how & 32 != 0 {
             options.timestamps = Some(Timestamps { value: self.long(), echo: self.long() });
             options.mss = flags.contains(Flags::SYN).then(|| self.word());
-            options.window_scale = flags.contains(Flags::SYN).then(|| self.octet());
+            options.window_scale = flags.contains(Flags::SYN).then(|| self.byte());
             options.sack_permitted = flags.contains(Flags::SYN);
         }
         if how & 64 != 0 {
             let mut sack = SackBlocks::default();
-            let start = ack + u32::from(self.octet());
-            sack.push(SackBlock { start, end: start + u32::from(self.octet()) });
+            let start = ack + u32::from(self.byte());
+            sack.push(SackBlock { start, end: start + u32::from(self.byte()) });
             options.sack = sack;
         }
         Segment { seq, ack, flags, window, payload_len, options }
@@ -93,8 +93,8 @@ pub(super) fn stream(from: Seq, len: usize) -> Vec<u8> {
 }
 
 /// Whether these are the bytes from there on.
-pub(super) fn are_in_place(from: Seq, octets: &[u8]) -> bool {
-    (0_u32..).zip(octets).all(|(at, octet)| *octet == (from + at).0 as u8)
+pub(super) fn are_in_place(from: Seq, bytes: &[u8]) -> bool {
+    (0_u32..).zip(bytes).all(|(at, byte)| *byte == (from + at).0 as u8)
 }
 
 /// A TCP packet whose bytes are in their places.

@@ -33,7 +33,7 @@ fn scenario(proxy: &str) -> Scenario {
 /// Plays the case; panics if anything is not as it has to be.
 pub fn foreign(data: &[u8]) {
     let mut case = TrialCase(data);
-    let scenario = &SCENARIOS[usize::from(case.octet()) % BOXES.len()];
+    let scenario = &SCENARIOS[usize::from(case.byte()) % BOXES.len()];
     let mut trial = ForeignTrial::new(scenario);
     while !case.is_over() && !trial.emulator.is_over() {
         trial.step(&mut case);
@@ -137,14 +137,14 @@ impl ForeignTrial {
     }
 
     fn step(&mut self, case: &mut TrialCase<'_>) {
-        let how = case.octet();
+        let how = case.byte();
         let which = usize::from(how >> 7);
         let ends = self.ends(which, how);
         let host = &mut self.hosts[which];
         let packet = match how % 8 {
             0 => {
-                let len = usize::from(case.octet());
-                Some(case.octets(len).to_vec())
+                let len = usize::from(case.byte());
+                Some(case.bytes(len).to_vec())
             }
             1 => {
                 let mut bytes = Vec::new();
@@ -208,7 +208,7 @@ impl TrialHost {
             // Sound packets of other protocols may have any bytes.
             let Ok(decoded) = decode(&bytes) else { continue };
             let segment = decoded.segment;
-            let (opens, octets) = (segment.flags.contains(Flags::SYN), &bytes[decoded.payload]);
+            let (opens, payload) = (segment.flags.contains(Flags::SYN), &bytes[decoded.payload]);
             let own = decoded.endpoints == addresses.endpoints(self.side).reversed();
             if own {
                 self.expected.seen(&segment);
@@ -222,7 +222,7 @@ impl TrialHost {
                 let ([theirs], [heard_at]) = (opened_at, &self.heard_at[..]) else { continue };
                 from = *theirs + from.since(*heard_at);
             }
-            assert!(are_in_place(from, octets), "bytes of {segment:?}");
+            assert!(are_in_place(from, payload), "bytes of {segment:?}");
         }
     }
 }

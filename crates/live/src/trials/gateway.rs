@@ -101,10 +101,10 @@ impl GatewayTrial {
     }
 
     fn step(&mut self, case: &mut TrialCase<'_>) {
-        match case.octet() % 12 {
+        match case.byte() % 12 {
             0 => {
-                let len = usize::from(case.octet());
-                self.relay.write(self.now, case.octets(len));
+                let len = usize::from(case.byte());
+                self.relay.write(self.now, case.bytes(len));
             }
             1..=4 => self.send_tcp(case),
             5 => self.send_udp(case),
@@ -117,7 +117,7 @@ impl GatewayTrial {
     }
 
     fn ends(case: &mut TrialCase<'_>) -> Endpoints {
-        let which = case.octet();
+        let which = case.byte();
         let (own, other): (IpAddr, IpAddr) = match which >> 6 {
             0 | 1 => ([100, 64, 0, 2].into(), [192, 0, 2, 1].into()),
             2 => ([100, 64, 0, 2].into(), BASE.v4.into()),
@@ -151,7 +151,7 @@ impl GatewayTrial {
 
     fn send_echo(&mut self, case: &mut TrialCase<'_>) {
         let Endpoints { src, dst } = GatewayTrial::ends(case);
-        let (id, seq) = (u16::from(case.octet()), case.word());
+        let (id, seq) = (u16::from(case.byte()), case.word());
         let mut bytes = Vec::new();
         let payload = [7; 56];
         let written = match (src.ip(), dst.ip()) {
@@ -177,17 +177,17 @@ impl GatewayTrial {
         if servers.streams.is_empty() {
             return;
         }
-        let which = usize::from(case.octet()) % servers.streams.len();
+        let which = usize::from(case.byte()) % servers.streams.len();
         let server = &mut servers.streams[which];
-        match case.octet() % 8 {
+        match case.byte() % 8 {
             0 => drop(servers.streams.swap_remove(which)),
             1 => {
                 let _ = server.socket.shutdown(std::net::Shutdown::Write);
             }
             2..=4 => {
-                let octets = stream(server.sent, usize::from(case.word()));
+                let bytes = stream(server.sent, usize::from(case.word()));
                 // What the socket does not take, or what comes after its end, was not sent.
-                let taken = server.socket.write(&octets).unwrap_or(0);
+                let taken = server.socket.write(&bytes).unwrap_or(0);
                 server.sent += taken as u32;
             }
             _ => server.read(),
@@ -196,11 +196,11 @@ impl GatewayTrial {
 
     fn answer_datagram(&mut self, case: &mut TrialCase<'_>) {
         let servers = self.servers.borrow();
-        let which = usize::from(case.octet());
-        let len = usize::from(case.octet());
+        let which = usize::from(case.byte());
+        let len = usize::from(case.byte());
         if let Some(socket) = servers.datagrams.get(which % servers.datagrams.len().max(1)) {
             // Nobody is there any more where the flow has ended.
-            let _ = socket.send(case.octets(len));
+            let _ = socket.send(case.bytes(len));
         }
     }
 
@@ -250,10 +250,10 @@ impl GatewayTrial {
 impl Server {
     /// Reads what there is: bytes count up from wherever the client's numbers began.
     fn read(&mut self) {
-        let mut octets = [0; 4_096];
-        while let Ok(len @ 1..) = self.socket.read(&mut octets) {
-            let from = self.next.unwrap_or(Seq(u32::from(octets[0])));
-            assert!(are_in_place(from, &octets[..len]), "bytes for the server");
+        let mut bytes = [0; 4_096];
+        while let Ok(len @ 1..) = self.socket.read(&mut bytes) {
+            let from = self.next.unwrap_or(Seq(u32::from(bytes[0])));
+            assert!(are_in_place(from, &bytes[..len]), "bytes for the server");
             self.next = Some(from + len as u32);
         }
     }

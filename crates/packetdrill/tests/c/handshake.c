@@ -59,7 +59,7 @@ static void syn_is_answered(bool ipv6)
     close_stack();
 }
 
-/* An unanswered SYN-ACK is sent again after a second (RFC 6298 §2.1). */
+/* An unanswered SYN-ACK is retransmitted after a second (RFC 6298 §2.1). */
 static void syn_ack_is_sent_again(void)
 {
     open_stack("profile=rfc");

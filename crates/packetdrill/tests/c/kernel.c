@@ -120,7 +120,7 @@ static void reset_in_last_ack(void)
     close_stack();
 }
 
-/* A lost segment is counted until it is acknowledged, sent again or not (lost_out). */
+/* A lost segment is counted until it is acknowledged, retransmitted or not (lost_out). */
 static void lost_segments(void)
 {
     open_stack("cc=reno,loss=fixed");

@@ -212,22 +212,22 @@ impl Card {
     /// Interrupts the kernel for frames that have come; its answer comes from
     /// [`Card::interrupts`].
     pub(super) fn interrupt(&mut self) -> Result<(), MachineError> {
-        let mut octets = Vec::with_capacity(HEADER + 8);
+        let mut bytes = Vec::with_capacity(HEADER + 8);
         for word in [request::BACKEND_VRING_CALL, VERSION | NEED_REPLY, 8, RECEIVE as u32, 0] {
-            octets.extend(word.to_ne_bytes());
+            bytes.extend(word.to_ne_bytes());
         }
         let Some(socket) = &mut self.interrupts else {
             return Err(MachineError::Protocol("a card without interrupts".to_owned()));
         };
-        Ok(socket.write_all(&octets)?)
+        Ok(socket.write_all(&bytes)?)
     }
 
     /// Takes the kernel's answer to an interrupt.
     pub(super) fn interrupt_answered(&mut self) -> Result<(), MachineError> {
-        let mut octets = [0; HEADER + 8];
+        let mut bytes = [0; HEADER + 8];
         let Some(socket) = &mut self.interrupts else { return Ok(()) };
-        socket.read_exact(&mut octets)?;
-        match octets[HEADER..] {
+        socket.read_exact(&mut bytes)?;
+        match bytes[HEADER..] {
             [0, 0, 0, 0, 0, 0, 0, 0] => Ok(()),
             _ => Err(MachineError::Protocol("an interrupt was refused".to_owned())),
         }
@@ -299,12 +299,12 @@ impl Card {
     }
 
     fn reply(&mut self, request: u32, content: &[u8]) -> Result<(), MachineError> {
-        let mut octets = Vec::with_capacity(HEADER + content.len());
+        let mut bytes = Vec::with_capacity(HEADER + content.len());
         for word in [request, VERSION | IS_REPLY, content.len() as u32] {
-            octets.extend(word.to_ne_bytes());
+            bytes.extend(word.to_ne_bytes());
         }
-        octets.extend(content);
-        Ok(self.socket.write_all(&octets)?)
+        bytes.extend(content);
+        Ok(self.socket.write_all(&bytes)?)
     }
 
     /// The next message.
@@ -328,9 +328,9 @@ impl Card {
     /// Reads what there is; false if that is nothing. A read ends with a message that has descriptors
     /// (unix(7)), so those that wait are the last message's.
     fn read(&mut self, flags: MsgFlags) -> Result<bool, MachineError> {
-        let mut octets = [0; READ];
+        let mut bytes = [0; READ];
         let mut control = cmsg_space!([RawFd; MOST_REGIONS]);
-        let mut parts = [IoSliceMut::new(&mut octets)];
+        let mut parts = [IoSliceMut::new(&mut bytes)];
         let flags = flags | MsgFlags::MSG_CMSG_CLOEXEC;
         let socket = self.socket.as_raw_fd();
         let received = match recvmsg::<()>(socket, &mut parts, Some(&mut control), flags) {
@@ -346,7 +346,7 @@ impl Card {
         if length == 0 {
             return Err(MachineError::Gone);
         }
-        self.pending.extend_from_slice(&octets[..length]);
+        self.pending.extend_from_slice(&bytes[..length]);
         Ok(true)
     }
 }
@@ -368,13 +368,13 @@ fn memory_of(content: &[u8], files: Vec<File>) -> Result<GuestMemoryMmap, Machin
     GuestMemoryMmap::from_ranges_with_files(ranges).map_err(broken)
 }
 
-fn word(octets: &[u8], at: usize) -> Result<u32, MachineError> {
-    let four = octets.get(at..at + 4).and_then(|four| four.try_into().ok());
+fn word(bytes: &[u8], at: usize) -> Result<u32, MachineError> {
+    let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
     four.map(u32::from_ne_bytes).ok_or_else(too_short)
 }
 
-fn long(octets: &[u8], at: usize) -> Result<u64, MachineError> {
-    let eight = octets.get(at..at + 8).and_then(|eight| eight.try_into().ok());
+fn long(bytes: &[u8], at: usize) -> Result<u64, MachineError> {
+    let eight = bytes.get(at..at + 8).and_then(|eight| eight.try_into().ok());
     eight.map(u64::from_ne_bytes).ok_or_else(too_short)
 }
 

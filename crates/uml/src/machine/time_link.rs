@@ -80,7 +80,7 @@ impl TimeLink {
         link.shared.kernel_runs(0, 0);
         // The second descriptor is for a log that the kernel does not write.
         let log = File::options().write(true).open("/dev/null")?;
-        let bytes = Message { op: op::ACK, sequence: start.sequence, time: KERNEL_ID }.octets();
+        let bytes = Message { op: op::ACK, sequence: start.sequence, time: KERNEL_ID }.bytes();
         let descriptors = [link.shared.as_fd().as_raw_fd(), log.as_raw_fd()];
         sendmsg::<()>(
             link.socket.as_raw_fd(),
@@ -168,12 +168,12 @@ impl TimeLink {
     fn send(&mut self, op: u32, time: u64) -> Result<(), MachineError> {
         self.sequence = self.sequence.wrapping_add(1);
         let message = Message { op, sequence: self.sequence, time };
-        Ok(self.socket.write_all(&message.octets())?)
+        Ok(self.socket.write_all(&message.bytes())?)
     }
 
     fn acknowledge(&mut self, message: Message, time: u64) -> Result<(), MachineError> {
         let answer = Message { op: op::ACK, sequence: message.sequence, time };
-        Ok(self.socket.write_all(&answer.octets())?)
+        Ok(self.socket.write_all(&answer.bytes())?)
     }
 
     fn receive(&mut self) -> Result<Message, MachineError> {
@@ -189,7 +189,7 @@ impl TimeLink {
 }
 
 impl Message {
-    fn octets(self) -> [u8; LEN] {
+    fn bytes(self) -> [u8; LEN] {
         let mut bytes = [0; LEN];
         bytes[..4].copy_from_slice(&self.op.to_ne_bytes());
         bytes[4..8].copy_from_slice(&self.sequence.to_ne_bytes());

@@ -35,13 +35,13 @@ pub enum OptionsError {
 
 /// An options area, on the stack.
 pub(crate) struct Written {
-    octets: [u8; MAX_LEN],
+    bytes: [u8; MAX_LEN],
     len: usize,
 }
 
 impl Written {
     pub(crate) fn as_slice(&self) -> &[u8] {
-        &self.octets[..self.len]
+        &self.bytes[..self.len]
     }
 }
 
@@ -50,10 +50,10 @@ pub(crate) fn write(options: &Options) -> Option<Written> {
     if options.wire_len() as usize > MAX_LEN {
         return None;
     }
-    let mut out = Written { octets: [0; MAX_LEN], len: 0 };
-    let mut put = |octets: &[u8]| {
-        out.octets[out.len..out.len + octets.len()].copy_from_slice(octets);
-        out.len += octets.len();
+    let mut out = Written { bytes: [0; MAX_LEN], len: 0 };
+    let mut put = |bytes: &[u8]| {
+        out.bytes[out.len..out.len + bytes.len()].copy_from_slice(bytes);
+        out.len += bytes.len();
     };
     if let Some(mss) = options.mss {
         let [high, low] = mss.to_be_bytes();
@@ -121,8 +121,8 @@ fn read_one(kind: u8, value: &[u8], options: &mut Options) -> Option<()> {
             options.sack_permitted = true;
         }
         TIMESTAMPS => {
-            let octets: [u8; 8] = value.try_into().ok()?;
-            let (value, echo) = be_pair(octets);
+            let bytes: [u8; 8] = value.try_into().ok()?;
+            let (value, echo) = be_pair(bytes);
             options.timestamps = Some(Timestamps { value, echo });
         }
         SACK => {
@@ -142,8 +142,8 @@ fn read_one(kind: u8, value: &[u8], options: &mut Options) -> Option<()> {
     Some(())
 }
 
-fn be_pair(octets: [u8; 8]) -> (u32, u32) {
-    let both = u64::from_be_bytes(octets);
+fn be_pair(bytes: [u8; 8]) -> (u32, u32) {
+    let both = u64::from_be_bytes(bytes);
     ((both >> 32) as u32, both as u32)
 }
 

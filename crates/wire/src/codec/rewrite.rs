@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pieces_are_sound_packets_that_carry_all_octets_once_and_in_order() {
+    fn the_pieces_are_sound_packets_that_carry_all_bytes_once_and_in_order() {
         for ip in ["4", "6"] {
             let (bytes, data) = whole(ip, 4_000);
             let decoded = decode(&bytes).expect("sound");

@@ -138,7 +138,7 @@ impl<R: Read> PcapngReader<R> {
         loop {
             let offset = self.offset;
             let Some((block_type, body)) = self.next_block()? else { return Ok(None) };
-            let fields = Fields { octets: &body, order: self.order };
+            let fields = Fields { bytes: &body, order: self.order };
             let read = match block_type {
                 ENHANCED_PACKET => self.enhanced_packet(fields).map(Some),
                 SIMPLE_PACKET => self.simple_packet(fields).map(Some),
@@ -288,28 +288,28 @@ fn interface(mut fields: Fields<'_>) -> Result<CapturedInterface, Damage> {
 
 /// What is left of a block's body.
 struct Fields<'a> {
-    octets: &'a [u8],
+    bytes: &'a [u8],
     order: ByteOrder,
 }
 
 impl<'a> Fields<'a> {
     fn u32(&mut self) -> Result<u32, Damage> {
-        let (value, rest) = self.octets.split_first_chunk().ok_or(Damage::ShortContent)?;
-        self.octets = rest;
+        let (value, rest) = self.bytes.split_first_chunk().ok_or(Damage::ShortContent)?;
+        self.bytes = rest;
         Ok(self.order.u32(*value))
     }
 
     fn u16(&mut self) -> Result<u16, Damage> {
-        let (value, rest) = self.octets.split_first_chunk().ok_or(Damage::ShortContent)?;
-        self.octets = rest;
+        let (value, rest) = self.bytes.split_first_chunk().ok_or(Damage::ShortContent)?;
+        self.bytes = rest;
         Ok(self.order.u16(*value))
     }
 
     /// `len` bytes and the padding after them, which a careless writer may have left out.
     fn padded(&mut self, len: usize) -> Result<&'a [u8], Damage> {
-        let (value, rest) = self.octets.split_at_checked(len).ok_or(Damage::ShortContent)?;
+        let (value, rest) = self.bytes.split_at_checked(len).ok_or(Damage::ShortContent)?;
         let padding = len.next_multiple_of(4) - len;
-        self.octets = rest.get(padding..).unwrap_or(&[]);
+        self.bytes = rest.get(padding..).unwrap_or(&[]);
         Ok(value)
     }
 
@@ -324,7 +324,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn halves(octets: [u8; 8]) -> [[u8; 4]; 2] {
-    let [a, b, c, d, e, f, g, h] = octets;
+fn halves(bytes: [u8; 8]) -> [[u8; 4]; 2] {
+    let [a, b, c, d, e, f, g, h] = bytes;
     [[a, b, c, d], [e, f, g, h]]
 }

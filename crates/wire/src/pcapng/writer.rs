@@ -111,8 +111,8 @@ impl<W: Write> PcapngWriter<W> {
         Ok(self.out)
     }
 
-    fn put(&mut self, octets: &[u8]) {
-        self.body.extend_from_slice(octets);
+    fn put(&mut self, bytes: &[u8]) {
+        self.body.extend_from_slice(bytes);
     }
 
     fn pad(&mut self) {
