@@ -23,10 +23,10 @@ use crate::kernel::{Pass, Programs, foreign};
 use crate::lever::{Lever, Standing};
 use crate::names::Names;
 use crate::report::Report;
-use crate::watch::{self, Asked, Circumstances, Question};
+use crate::watch::{self, Asked, Circumstances, Question, Wanted};
 use ackord_daemon::control::ControlSocket;
 use ackord_daemon::metrics::{serve_metrics, unserved};
-use ackord_daemon::{Finding, Supervisor, Undone, Wishes};
+use ackord_daemon::{Finding, Supervisor, Undone, Wishes, monotonic};
 use ackord_units::{Span, Time};
 use kept::Kept;
 use places::Places;
@@ -169,7 +169,7 @@ impl Daemon {
         }
         self.supervisor.ready("following connections");
         loop {
-            let now = now();
+            let now = monotonic();
             let is_over = until.is_some_and(|until| now >= until);
             if self.asked.shared.is_to_stop() || wishes.stop.load(Ordering::Relaxed) || is_over {
                 self.supervisor.stopping();
@@ -279,11 +279,12 @@ impl Daemon {
     }
 
     fn answer(&mut self, question: Question) {
-        if question.is_adopt() {
-            let how = self.adopt().map_err(|error| error.to_string());
-            question.adopted(how);
-        } else if let Some(of) = question.of().cloned() {
-            question.explained(watch::explained(&self.engine, &of));
+        match &question.wanted {
+            Wanted::Adopt => question.adopted(self.adopt().map_err(|error| error.to_string())),
+            Wanted::Explain(of) => {
+                let answer = watch::explained(&self.engine, of);
+                question.explained(answer);
+            }
         }
     }
 
@@ -377,8 +378,4 @@ fn metrics_at(listen: SocketAddr, asked: &Arc<Asked>) -> Option<Finding> {
     let asked = Arc::clone(asked);
     let served = serve_metrics(listen, move || watch::metrics(asked.shared.status()));
     served.err().map(|error| unserved(listen, &error))
-}
-
-fn now() -> Time {
-    Time::from_nanos(ackord_daemon::monotonic_nanos())
 }

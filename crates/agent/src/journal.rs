@@ -50,7 +50,11 @@ pub enum What {
 impl Made {
     /// Now.
     pub fn now(what: What, reason: &str) -> Made {
-        Made { what, reason: reason.to_owned(), at_unix_ms: (ackord_daemon::unix_s() * 1e3) as u64 }
+        Made {
+            what,
+            reason: reason.to_owned(),
+            at_unix_ms: ackord_daemon::wall_nanos() / 1_000_000,
+        }
     }
 }
 

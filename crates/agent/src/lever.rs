@@ -154,8 +154,7 @@ impl Trial {
     pub(crate) fn want(&mut self, is_wanted: bool) {
         match (self.standing, is_wanted) {
             (Standing::Off, true) => *self = Trial::new(true),
-            (Standing::Off, false) => {}
-            (_, true) => {}
+            (Standing::Off, false) | (_, true) => {}
             (_, false) => *self = Trial::new(false),
         }
     }
@@ -168,9 +167,7 @@ impl Trial {
         if self.standing != Standing::Watching || !is_enough {
             return false;
         }
-        self.standing = Standing::AtWork { since: now };
-        self.evidence = Evidence::default();
-        self.began = now;
+        self.begin(now);
         true
     }
 

@@ -55,7 +55,7 @@ pub use finding::{Finding, Severity};
 pub use journal::{Change, Journal, Lock, Undone};
 pub use logs::Logs;
 pub use notify::Supervisor;
-pub use process::{Wishes, monotonic_nanos, resident_bytes, unix_s};
+pub use process::{Wishes, monotonic, monotonic_nanos, resident_bytes, unix_s, wall_nanos};
 pub use share::{is_left_alone, mix};
 pub use shared::{Published, Shared};
 pub use trial::{StandDown, Standing, Trial};

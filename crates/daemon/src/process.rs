@@ -1,8 +1,8 @@
 //! What a daemon says of its own process, and the clocks that it says it by.
 
+use ackord_units::Time;
 use nix::time::{ClockId, clock_gettime};
 use std::sync::atomic::AtomicBool;
-use std::time::SystemTime;
 
 /// What is asked of a running daemon from outside, as signals ask it.
 #[derive(Debug, Default)]
@@ -13,17 +13,29 @@ pub struct Wishes {
     pub stop: AtomicBool,
 }
 
-/// A clock that is never set, ns since some moment before the process began.
+/// A clock that is never set, ns since some moment before the process began: that of `bpf_ktime_get_ns`, too.
 pub fn monotonic_nanos() -> u64 {
-    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every kernel has it");
+    nanos_of(ClockId::CLOCK_MONOTONIC)
+}
+
+/// The same as a time.
+pub fn monotonic() -> Time {
+    Time::from_nanos(monotonic_nanos())
+}
+
+/// The wall clock, ns since 1970.
+pub fn wall_nanos() -> u64 {
+    nanos_of(ClockId::CLOCK_REALTIME)
+}
+
+fn nanos_of(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock).expect("every kernel has it");
     now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
 }
 
 /// The wall clock, s since 1970.
-#[expect(clippy::disallowed_methods, reason = "what a running process shows is dated")]
 pub fn unix_s() -> f64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0.0, |since| since.as_secs_f64())
+    wall_nanos() as f64 / 1e9
 }
 
 /// Memory in use, bytes (proc_pid_statm(5)); 0 where the system does not say.

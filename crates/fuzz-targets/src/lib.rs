@@ -10,14 +10,14 @@
 //! | `captures.rs` | capture files of strangers, packed or not, that are to be explained |
 //! | `scenario.rs`, `script.rs` | texts of scenarios and of scripts |
 //! | `crates/tcp/tests/ordeal` | two endpoints over a bad path, and one endpoint against an attacker |
-//! | `mended.rs` | packets whose checksums are right whatever else they say |
+//! | `checksums.rs` | packets whose checksums are right whatever else they say |
 //!
 //! The targets `gateway` and `foreign` are in `crates/live/src/trials.rs`, which replays them too.
 
 mod agent;
 mod capture;
 mod captures;
-mod mended;
+mod checksums;
 mod observer;
 mod options;
 mod packet;

@@ -15,7 +15,7 @@ pub fn options(data: &[u8]) {
     packet[33] = 0x10;
     packet.extend_from_slice(area);
     packet.resize(40 + padded, 0);
-    crate::mended::mend(&mut packet);
+    crate::checksums::set_checksums(&mut packet);
     let Ok(read) = decode(&packet) else { return };
     let mut again = Vec::new();
     let written =

@@ -27,7 +27,7 @@ pub fn packet(data: &[u8]) {
     let Some((&how, packet)) = data.split_first() else { return };
     let mut packet = packet.to_vec();
     if how & 1 == 1 {
-        crate::mended::mend(&mut packet);
+        crate::checksums::set_checksums(&mut packet);
     }
     let link = LINKS[usize::from(how >> 1) % LINKS.len()];
     let _ = glimpse(link, &packet, packet.len() as u32 + u32::from(how >> 6) * 1_000);

@@ -91,7 +91,7 @@ impl Daemon {
             .map_err(|source| DaemonError::State { path: config.state.clone(), source })?;
         let journal = Arc::new(journal);
         let removal = Removal::new(Arc::clone(&journal), AttachBy::Best);
-        let drive = Drive::new(ports, engine, removal).map_err(DaemonError::Clock)?;
+        let drive = Drive::new(ports, engine, removal);
         let mut queues = Queues::new(journal);
         queues.follow(&config)?;
         let unmeasured = config.metrics.and_then(|listen| metrics_at(listen, &shared));
@@ -140,7 +140,7 @@ impl Daemon {
                 stood = self.standings();
                 self.supervisor.ready("observing");
             }
-            self.drive.turn().map_err(DaemonError::Clock)?;
+            self.drive.turn().map_err(DaemonError::Wait)?;
             for (port, was) in self.drive.ports().iter().zip(&mut there) {
                 let is = port.index().is_some();
                 if is != *was {
@@ -167,7 +167,7 @@ impl Daemon {
     /// What each turn asks for; breaks where a second has passed.
     fn after_turn(&mut self) -> ControlFlow<()> {
         self.shared.beat();
-        let Ok(now) = self.drive.now() else { return ControlFlow::Continue(()) };
+        let now = self.drive.now();
         self.supervisor.turn(now);
         self.drive.engine_mut().taps().renew(&self.shared);
         if now < self.describe_at {

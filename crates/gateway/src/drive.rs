@@ -2,11 +2,11 @@
 
 use crate::watch::Delays;
 use crate::{Engine, Interface, Order, Port, Removal};
+use ackord_daemon::{monotonic_nanos, wall_nanos};
 use ackord_units::{Span, Time};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
-use nix::time::{ClockId, clock_gettime};
 use std::io;
 
 /// Nothing waits longer than this before somebody is asked whether to go on.
@@ -52,20 +52,17 @@ pub struct Drive {
 
 impl Drive {
     /// An engine between these interfaces, the WAN first.
-    ///
-    /// # Errors
-    /// Without a clock.
-    pub fn new(ports: Vec<Port>, engine: Engine, removal: Removal) -> io::Result<Drive> {
-        Ok(Drive {
+    pub fn new(ports: Vec<Port>, engine: Engine, removal: Removal) -> Drive {
+        Drive {
             ports,
             engine,
             removal,
-            began_nanos: nanos_of(ClockId::CLOCK_MONOTONIC)?,
+            began_nanos: monotonic_nanos(),
             counts: DriveCounts::default(),
             lateness: Delays::default(),
             loop_lateness: Delays::default(),
             is_unhurried: false,
-        })
+        }
     }
 
     /// Waits until something passes or is due, for a twentieth of a second at most, and does what there is to
@@ -77,14 +74,14 @@ impl Drive {
         let troubled = self.wait()?;
         // Packets are stamped with the clock on the wall, which may be set: what it shows now is compared
         // with the one that goes on evenly, each time anew.
-        let wall_ahead = nanos_of(ClockId::CLOCK_REALTIME)?
-            .saturating_sub(nanos_of(ClockId::CLOCK_MONOTONIC)?.saturating_sub(self.began_nanos));
+        let wall_ahead =
+            wall_nanos().saturating_sub(monotonic_nanos().saturating_sub(self.began_nanos));
         self.engine.set_wall(wall_ahead);
         if self.engine.may_remove() {
             self.removal.beat();
-            self.removal.follow(self.now()?, &self.ports);
+            self.removal.follow(self.now(), &self.ports);
         }
-        let latest = self.now()?;
+        let latest = self.now();
         for (at, port) in self.ports.iter_mut().enumerate() {
             port.look(latest, troubled & (1 << at) != 0);
             let engine = &mut self.engine;
@@ -93,7 +90,7 @@ impl Drive {
                 engine.see(seen_at.min(latest), sighting);
             });
         }
-        let now = self.now()?;
+        let now = self.now();
         let shown_up_to = shown_up_to(now);
         if let Some(due) = self.engine.deadline().filter(|due| *due <= shown_up_to) {
             self.loop_lateness.record(shown_up_to.saturating_since(due));
@@ -102,7 +99,8 @@ impl Drive {
         let attention = self.engine.attention(shown_up_to);
         self.is_unhurried = attention.is_unhurried();
         self.ports.iter_mut().for_each(|port| port.attend(now, &attention));
-        self.carry_out()
+        self.carry_out();
+        Ok(())
     }
 
     /// Waits until something was seen or is due. Answers which ports had an error, a bit each.
@@ -113,7 +111,7 @@ impl Drive {
         }
         let due = self.engine.deadline().unwrap_or(Time::NEVER).min(self.engine.fast_changes_at());
         let turn = if self.engine.may_remove() { Removal::BEAT_EVERY } else { TURN };
-        let wait = due.saturating_since(shown_up_to(self.now()?)).min(turn);
+        let wait = due.saturating_since(shown_up_to(self.now())).min(turn);
         let there: Vec<usize> =
             (0..self.ports.len()).filter(|at| self.ports[*at].descriptor().is_some()).collect();
         let mut polled: Vec<PollFd<'_>> = there
@@ -133,8 +131,8 @@ impl Drive {
         Ok(troubled)
     }
 
-    fn carry_out(&mut self) -> io::Result<()> {
-        let now = self.now()?;
+    fn carry_out(&mut self) {
+        let now = self.now();
         for order in self.engine.orders() {
             let injection = match order {
                 Order::Cover(cover) => {
@@ -157,16 +155,11 @@ impl Drive {
                 _ => self.counts.not_taken += 1,
             }
         }
-        Ok(())
     }
 
     /// Since it began.
-    ///
-    /// # Errors
-    /// Without a clock.
-    pub fn now(&self) -> io::Result<Time> {
-        let now = nanos_of(ClockId::CLOCK_MONOTONIC)?;
-        Ok(Time::from_nanos(now.saturating_sub(self.began_nanos)))
+    pub fn now(&self) -> Time {
+        Time::from_nanos(monotonic_nanos().saturating_sub(self.began_nanos))
     }
 
     /// Its engine.
@@ -233,9 +226,4 @@ pub fn kinds(ports: &[Port]) -> (crate::LinkKind, Vec<crate::LinkKind>) {
     let wan = ports.iter().find(|port| port.interface() == Interface::Wan);
     let lan = ports.iter().filter(|port| port.interface() != Interface::Wan).map(Port::kind);
     (wan.map_or(crate::LinkKind::Ethernet, Port::kind), lan.collect())
-}
-
-pub(crate) fn nanos_of(clock: ClockId) -> io::Result<u64> {
-    let now = clock_gettime(clock)?;
-    Ok(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
 }

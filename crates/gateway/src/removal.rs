@@ -64,10 +64,7 @@ impl Removal {
 
     /// A sign of life.
     pub fn beat(&self) {
-        for (_, program) in self.at.iter().flatten() {
-            // Without one everything passes, which is what should happen where there is no clock.
-            let _ = program.beat();
-        }
+        self.at.iter().flatten().for_each(|(_, program)| program.beat());
     }
 
     /// Takes word.

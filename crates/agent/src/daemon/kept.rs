@@ -120,7 +120,7 @@ impl Kept {
             Do::Gone(cookie) => self.sockets.remove(*cookie),
             Do::Transfer(index, transfer) if self.history.is_some() => {
                 if let Some(one) = engine.applications().get(usize::from(*index)) {
-                    let ended_at = Time::from_nanos((ackord_daemon::unix_s() * 1e9) as u64);
+                    let ended_at = Time::from_nanos(ackord_daemon::wall_nanos());
                     let transfer =
                         Transfer { size: transfer.size, ended_at, took: Some(transfer.took) };
                     self.transfers.entry(one.name().to_owned()).or_default().push(transfer);
@@ -158,7 +158,7 @@ impl Kept {
 
     fn write_histories(&mut self, engine: &mut Engine) -> Result<(), DaemonError> {
         let Some(store) = &self.history else { return Ok(()) };
-        let now = Time::from_nanos((ackord_daemon::unix_s() * 1e9) as u64);
+        let now = Time::from_nanos(ackord_daemon::wall_nanos());
         let new: Vec<_> = std::mem::take(&mut self.transfers).into_iter().collect();
         if !new.is_empty() {
             store.import(&new, now)?;

@@ -27,8 +27,10 @@ pub enum Of {
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Wanted {
+pub enum Wanted {
+    /// To adopt connections.
     Adopt,
+    /// What is done about these, and why.
     Explain(Of),
 }
 
@@ -85,24 +87,12 @@ pub struct Explained {
 /// A question for the loop, and who waits for the answer.
 #[derive(Debug)]
 pub struct Question {
-    wanted: Wanted,
+    /// What is asked.
+    pub wanted: Wanted,
     stream: UnixStream,
 }
 
 impl Question {
-    /// Whether it asks to adopt.
-    pub fn is_adopt(&self) -> bool {
-        self.wanted == Wanted::Adopt
-    }
-
-    /// What is to be explained.
-    pub fn of(&self) -> Option<&Of> {
-        match &self.wanted {
-            Wanted::Explain(of) => Some(of),
-            Wanted::Adopt => None,
-        }
-    }
-
     /// So many were adopted, or why not. Who asked may be gone.
     pub fn adopted(mut self, how: Result<u64, String>) {
         let told = how.map_or_else(Told::Failed, Told::Adopted);

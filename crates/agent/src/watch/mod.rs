@@ -13,7 +13,7 @@ mod metrics;
 mod status;
 
 pub use control::{
-    Asked, ExplainAnswer, Explained, Of, Question, adopt, explain, listen, status, stop,
+    Asked, ExplainAnswer, Explained, Of, Question, Wanted, adopt, explain, listen, status, stop,
 };
 #[cfg(feature = "bpf")]
 pub(crate) use describe::{Circumstances, describe, explained};

@@ -115,7 +115,7 @@ mod with_programs {
     use ackord_agent::{Daemon, DaemonError, Journal, News, Source};
     use ackord_daemon::logs::Logs;
     use ackord_daemon::sandbox::{self, Capability, Needs};
-    use ackord_daemon::{Undone, monotonic_nanos};
+    use ackord_daemon::{Undone, monotonic};
     use ackord_report::{data, to_terminal};
     use ackord_units::Time;
 
@@ -211,7 +211,7 @@ mod with_programs {
     }
 
     fn until(span: Option<Span>) -> Option<Time> {
-        span.map(|span| Time::from_nanos(monotonic_nanos()) + span)
+        span.map(|span| monotonic() + span)
     }
 
     /// Gives up what an agent needs not, as far as this machine lets it: before there is any thread.

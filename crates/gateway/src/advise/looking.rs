@@ -2,13 +2,12 @@
 
 use super::{Advice, AdviseConfig, Advisor};
 use crate::config::Rules;
-use crate::drive::nanos_of;
 use crate::{Interface, Limits, Port, kinds};
+use ackord_daemon::{monotonic_nanos, wall_nanos};
 use ackord_units::{Span, Time};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
-use nix::time::ClockId;
 use std::io;
 use std::ops::ControlFlow;
 
@@ -33,18 +32,17 @@ pub fn look_on(
     let mut ports: Vec<Port> = lan.iter().enumerate().map(open).collect::<io::Result<_>>()?;
     let (wan, lan) = kinds(&ports);
     let mut advisor = Advisor::new(AdviseConfig { limits, wan, lan, rules });
-    let began = nanos_of(ClockId::CLOCK_MONOTONIC)?;
+    let began = monotonic_nanos();
     let since = |now: u64| Time::from_nanos(now.saturating_sub(began));
     let observed = loop {
-        let elapsed = since(nanos_of(ClockId::CLOCK_MONOTONIC)?).saturating_since(Time::ZERO);
+        let elapsed = since(monotonic_nanos()).saturating_since(Time::ZERO);
         if go_on(elapsed).is_break() {
             break elapsed;
         }
         wait(&ports)?;
         // Packets are stamped with the clock on the wall, which may be set.
-        let latest = nanos_of(ClockId::CLOCK_MONOTONIC)?;
-        let wall_ahead =
-            nanos_of(ClockId::CLOCK_REALTIME)?.saturating_sub(latest.saturating_sub(began));
+        let latest = monotonic_nanos();
+        let wall_ahead = wall_nanos().saturating_sub(latest.saturating_sub(began));
         let latest = since(latest);
         for port in &mut ports {
             port.look(latest, false);

@@ -2,7 +2,6 @@
 
 use super::sys::SharedWord;
 use ackord_units::Span;
-use nix::time::{ClockId, clock_gettime};
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::atomic::Ordering;
@@ -37,10 +36,4 @@ impl Heartbeat {
     pub(crate) fn descriptor(&self) -> RawFd {
         self.0.descriptor()
     }
-}
-
-/// The clock of `bpf_ktime_get_ns`, nanoseconds.
-pub(crate) fn monotonic_nanos() -> io::Result<u64> {
-    let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
-    Ok(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
 }

@@ -24,7 +24,7 @@ mod tests;
 
 pub use attach::{AttachBy, Attached};
 pub(crate) use attach::{Attachment, Point, clsact_undo};
-pub(crate) use heartbeat::{Heartbeat, monotonic_nanos};
+pub(crate) use heartbeat::Heartbeat;
 pub(crate) use steer::Steer;
 pub use suppress::{Covered, Suppressor};
 #[cfg(test)]

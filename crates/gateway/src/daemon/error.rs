@@ -45,9 +45,9 @@ pub enum DaemonError {
     /// There is nothing to be read anew.
     #[error("the command line said what to do: there is no file to be read anew")]
     NoFile,
-    /// The kernel has no clock, or will not wait.
+    /// The kernel will not wait.
     #[error("cannot wait: {0}")]
-    Clock(io::Error),
+    Wait(io::Error),
 }
 
 impl DaemonError {

@@ -130,7 +130,7 @@ impl InPath {
     pub fn stats(&self) -> InPathStats {
         let mut stats = self.shared.stats.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let beat = self.shared.beat_nanos.load(Ordering::Relaxed);
-        let now = crate::bpf::monotonic_nanos().unwrap_or(beat);
+        let now = ackord_daemon::monotonic_nanos();
         stats.heartbeat_age = Span::from_nanos(now.saturating_sub(beat));
         stats
     }

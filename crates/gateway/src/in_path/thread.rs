@@ -3,10 +3,10 @@
 use super::held::Held;
 use super::shaper::Shaper;
 use super::stats::{InPathState, InPathStats, Quantiles};
-use super::work::{Work, now};
+use super::work::Work;
 use super::{Drops, InPathConfig, InPathError};
-use crate::bpf::monotonic_nanos;
 use crate::{Interface, Journal, Ring, Wanted, scheduling};
+use ackord_daemon::{monotonic, monotonic_nanos};
 use ackord_path::Queue;
 use ackord_units::{Bytes, Rate, Span, Time};
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -100,7 +100,7 @@ impl Thread {
             };
             is_first = false;
             let Err(error) = ended else { break };
-            let at = now().unwrap_or(Time::ZERO);
+            let at = monotonic();
             held.discard(at, |drops, gone| drops.interface_gone += gone);
             held.shaper.unblock(at);
             held.stats.state = InPathState::Waiting(error.to_string());
@@ -123,7 +123,7 @@ impl Thread {
         held.stats.state = InPathState::Steering;
         held.stats.attached = Some(work.attached());
         // From here on packets are steered.
-        work.beat(held).map_err(|error| ("a clock", error))?;
+        work.beat(held);
         self.tell(held);
         Ok(work)
     }
@@ -138,7 +138,7 @@ impl Thread {
                 let _ = work.finish(held);
                 return Ok(());
             }
-            let beat = monotonic_nanos().unwrap_or(0);
+            let beat = monotonic_nanos();
             self.shared.beat_nanos.store(beat, Ordering::Relaxed);
             let at = Time::from_nanos(beat);
             if at.saturating_since(told_at) >= TELL_EVERY {
@@ -157,7 +157,7 @@ impl Thread {
                 Order::Stop => return true,
                 Order::Change(queue, rate, reverse) => {
                     watch(reverse);
-                    let at = now().unwrap_or(Time::ZERO);
+                    let at = monotonic();
                     held.shaper.change(at, *queue, rate);
                     held.settle();
                 }
@@ -174,7 +174,7 @@ impl Thread {
     }
 
     fn tell(&self, held: &mut Held) {
-        let at = now().unwrap_or(Time::ZERO);
+        let at = monotonic();
         held.stats.delay = held.delay.quantiles(at);
         held.stats.marked = held.shaper.marked();
         let length = held.shaper.length();

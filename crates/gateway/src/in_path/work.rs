@@ -4,10 +4,11 @@ use super::InPathConfig;
 use super::frames::{Frame, Sorter, VnetHeader};
 use super::held::Held;
 use super::sender::{Sender, Sent};
-use crate::bpf::{Attachment, Heartbeat, Point, Steer, monotonic_nanos};
+use crate::bpf::{Attachment, Heartbeat, Point, Steer};
 use crate::device::{Control, Present, Tap, link_kind};
 use crate::netlink::Netlink;
 use crate::{Journal, Ring};
+use ackord_daemon::{monotonic, monotonic_nanos};
 use ackord_units::{Span, Time};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -126,7 +127,7 @@ impl Work {
     /// Where packets cannot be steered or sent any more.
     pub(super) fn turn(&mut self, held: &mut Held, wake: BorrowedFd<'_>) -> io::Result<bool> {
         let (woken, readable) = self.wait(held, wake)?;
-        let now = now()?;
+        let now = monotonic();
         let since_beat = now.saturating_since(self.beaten_at);
         if self.beaten_at > Time::ZERO && since_beat > STALE {
             self.throw_away_what_is_stale(now, held)?;
@@ -146,22 +147,21 @@ impl Work {
             return Err(io::Error::other("the interface takes no packets"));
         }
         // Only here: whoever hangs above is not alive.
-        self.beat(held)?;
+        self.beat(held);
         Ok(woken)
     }
 
     /// A sign of life.
-    pub(super) fn beat(&mut self, held: &mut Held) -> io::Result<()> {
-        let beat_at = monotonic_nanos()?;
+    pub(super) fn beat(&mut self, held: &mut Held) {
+        let beat_at = monotonic_nanos();
         self.heartbeat.beat(beat_at);
         let before = std::mem::replace(&mut self.beaten_at, Time::from_nanos(beat_at));
         let is_late = self.beaten_at.saturating_since(before) > Heartbeat::HOLDS;
         held.stats.lapses += u64::from(before > Time::ZERO && is_late);
-        Ok(())
     }
 
     fn wait(&self, held: &Held, wake: BorrowedFd<'_>) -> io::Result<(bool, bool)> {
-        let now = now()?;
+        let now = monotonic();
         let due = held.shaper.deadline().unwrap_or(Time::NEVER).min(now + Heartbeat::EVERY);
         let wait = due.saturating_since(now);
         let send = match held.out.is_empty() {
@@ -186,10 +186,10 @@ impl Work {
     }
 
     fn read(&mut self, held: &mut Held) -> io::Result<()> {
-        let began = now()?;
+        let began = monotonic();
         for _ in 0..READS_IN_A_ROW {
             let Some(len) = self.tap.read(&mut self.buffer)? else { break };
-            let now = now()?;
+            let now = monotonic();
             held.stats.packets_in += 1;
             held.stats.bytes_in += len.saturating_sub(VnetHeader::LEN) as u64;
             let read = self.take_read(len);
@@ -236,7 +236,7 @@ impl Work {
                     self.dropped_in_a_row = 0;
                     held.stats.packets_out += 1;
                     held.stats.bytes_out += frame.bytes().len() as u64;
-                    held.delay.record(self::now()?.saturating_since(frame.came_at));
+                    held.delay.record(monotonic().saturating_since(frame.came_at));
                 }
                 Sent::Dropped => {
                     held.stats.drops.interface_queue += 1;
@@ -281,9 +281,9 @@ impl Work {
     /// Sends what waits, at once, then lets the kernel forward, then sends what came meanwhile.
     pub(super) fn finish(mut self, held: &mut Held) -> io::Result<()> {
         for last in [false, true] {
-            let began = now()?;
+            let began = monotonic();
             loop {
-                let now = now()?;
+                let now = monotonic();
                 held.shaper.drain(now);
                 held.settle();
                 let before = held.stats.packets_in;
@@ -311,9 +311,4 @@ impl Drop for Work {
     fn drop(&mut self) {
         self.heartbeat.stop();
     }
-}
-
-/// The time of `bpf_ktime_get_ns`.
-pub(super) fn now() -> io::Result<Time> {
-    monotonic_nanos().map(Time::from_nanos)
 }

@@ -2,9 +2,8 @@
 
 use super::seen::Seen;
 use super::{Ring, VNET_HEADER, set, set_at};
-use crate::drive::nanos_of;
+use ackord_daemon::wall_nanos;
 use nix::errno::Errno;
-use nix::time::ClockId;
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -33,9 +32,9 @@ impl Queue {
         // An error of the interface is told to whoever waits for the socket.
         while shown < AT_A_TIME
             && let Ok((len, address, said)) = receive(socket, &mut self.bytes)
-            && let Ok(nanos) = nanos_of(ClockId::CLOCK_REALTIME)
         {
-            if let Some(seen) = Seen::received(&self.bytes[..len], &address, &said, nanos) {
+            let bytes = &self.bytes[..len];
+            if let Some(seen) = Seen::received(bytes, &address, &said, wall_nanos()) {
                 show(&seen);
                 shown += 1;
             }

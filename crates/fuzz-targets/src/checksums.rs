@@ -15,7 +15,7 @@ fn checksum(parts: &[&[u8]]) -> u16 {
 }
 
 /// Writes the lengths and checksums of an IP packet as its receiver expects them.
-pub(crate) fn mend(packet: &mut [u8]) {
+pub(crate) fn set_checksums(packet: &mut [u8]) {
     let len = packet.len();
     let Some(first) = packet.first_mut() else { return };
     let (header, protocol_at, addresses) = if *first >> 4 == 6 {
