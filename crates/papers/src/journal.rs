@@ -116,27 +116,7 @@ impl Key {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
-
-    /// A writer whose lines can be looked at.
-    #[derive(Clone, Default)]
-    struct Paper(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Paper {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().expect("nobody panicked").write(bytes)
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl Paper {
-        fn text(&self) -> String {
-            String::from_utf8(self.0.lock().expect("nobody panicked").clone()).expect("text")
-        }
-    }
+    use crate::testkit::Lines;
 
     fn key(seed: u64) -> Key {
         Key { scenario: "abc".to_owned(), seed, version: "1".to_owned(), kept: "x".to_owned() }
@@ -144,13 +124,13 @@ mod tests {
 
     #[test]
     fn what_was_written_is_known_next_time() {
-        let paper = Paper::default();
+        let paper = Lines::default();
         let journal = Journal::new("", Box::new(paper.clone()));
         let values = [0, 17, u64::MAX];
         for (seed, value) in (0..).zip(values) {
             journal.add(&key(seed), &value);
         }
-        let again = Journal::new(&paper.text(), Box::new(Paper::default()));
+        let again = Journal::new(&paper.text(), Box::new(Lines::default()));
         assert_eq!(again.known_runs(), 3);
         for (seed, value) in (0..).zip(values) {
             assert_eq!(again.find(&key(seed)), Some(value));
@@ -161,19 +141,19 @@ mod tests {
 
     #[test]
     fn a_torn_line_costs_its_own_run_and_no_other() {
-        let paper = Paper::default();
+        let paper = Lines::default();
         let journal = Journal::new("", Box::new(paper.clone()));
         for seed in 0..3 {
             journal.add(&key(seed), &seed);
         }
         let mut text = paper.text();
         text.truncate(text.len() - 7);
-        let after = Paper::default();
+        let after = Lines::default();
         let journal = Journal::new(&text, Box::new(after.clone()));
         assert_eq!(journal.known_runs(), 2);
         journal.add(&key(2), &2_u64);
         let whole = text + &after.text();
-        let journal = Journal::new(&whole, Box::new(Paper::default()));
+        let journal = Journal::new(&whole, Box::new(Lines::default()));
         assert_eq!((journal.known_runs(), journal.find(&key(2))), (3, Some(2_u64)));
     }
 

@@ -1,6 +1,6 @@
 //! What came of every claim in the full reproductions, as it lies beside the papers' files: `make papers`.
 
-use super::Paper;
+use crate::reproduction::Paper;
 use ackord_measure::Claim;
 
 static KEPT: [(&str, &str); 6] = [

@@ -8,6 +8,7 @@
 //! | `cells.rs` | what was taken from the runs, by key, and figures over them |
 //! | `claims.rs` | claims as rows of data, before they are judged |
 //! | `tables.rs` | tables with their columns beside what stands in them; rows of JSON |
+//! | `reproduction.rs` | a paper, how it is reproduced, and what comes out |
 //! | `report.rs` | a paper's report put together |
 //! | `kept.rs` | what came of every claim in the last full reproduction that was kept |
 //! | `live_papers/` | [`live_papers`]: the phone papers on a real kernel |
@@ -37,89 +38,17 @@ pub mod live_papers;
 mod plan;
 mod proxy_tcp;
 mod report;
+mod reproduction;
 mod runs;
 mod selective_drop;
 mod tables;
+#[cfg(test)]
+mod testkit;
 mod together;
-
-use ackord_measure::Claim;
-use ackord_report::OutputFile;
-use ackord_report::document::{Document, Table};
-use ackord_scenario::Errors;
-use ackord_study::ExecuteError;
-use std::ops::ControlFlow;
 
 pub use journal::Journal;
 pub use kept::kept_claims;
-
-/// A paper that can be reproduced.
-#[derive(Clone, Copy, Debug)]
-pub struct Paper {
-    /// What a user writes.
-    pub name: &'static str,
-    /// Its title.
-    pub title: &'static str,
-    /// Its authors.
-    pub authors: &'static str,
-    /// When it appeared; nothing where its text does not say.
-    pub year: Option<u16>,
-    /// Where it appeared.
-    pub venue: &'static str,
-    /// What is reproduced of it, in a line.
-    pub summary: &'static str,
-    reproduce: fn(Options<'_>, &Watch<'_>) -> Result<PaperReport, PaperError>,
-}
-
-/// How thoroughly to reproduce.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Effort {
-    /// As few runs as the claims need.
-    Quick,
-    /// Enough runs for narrow intervals.
-    #[default]
-    Full,
-}
-
-/// How to reproduce.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options<'a> {
-    /// How thoroughly.
-    pub effort: Effort,
-    /// Where finished runs are kept, for papers of many runs.
-    pub journal: Option<&'a Journal>,
-}
-
-/// Called from several threads with the share of the runs that is done; may stop them.
-pub type Watch<'a> = dyn Fn(f64) -> ControlFlow<()> + Sync + 'a;
-
-/// What came out.
-#[derive(Clone, Debug)]
-pub struct PaperReport {
-    /// For people: claims, tables, figures, scenarios.
-    pub document: Document,
-    /// For programs: `claims[]`, and every table as data. Ends with a line break.
-    pub json: String,
-    /// What the paper says and what we found.
-    pub claims: Vec<Claim>,
-    /// The tables by name, as they stand in the document and in the CSV files.
-    pub tables: Vec<(&'static str, Table)>,
-    /// Everything to be written: the report, its plots, the tables as CSV, the JSON.
-    pub files: Vec<OutputFile>,
-}
-
-/// Why there is no report.
-#[derive(Debug, thiserror::Error)]
-pub enum PaperError {
-    /// A scenario of the paper is not sound: a defect of this project.
-    #[error(transparent)]
-    Scenario(#[from] Errors),
-    /// A run went wrong: a defect of this project.
-    #[error(transparent)]
-    Run(#[from] ExecuteError),
-    /// The caller stopped it; there are no half-finished papers.
-    #[error("interrupted")]
-    Interrupted,
-}
+pub use reproduction::{Effort, Options, Paper, PaperError, PaperReport, Watch, unwatched};
 
 static PAPERS: &[Paper] = &[
     Paper {
@@ -199,11 +128,6 @@ pub fn run(
     watch: &Watch<'_>,
 ) -> Result<PaperReport, PaperError> {
     (paper.reproduce)(options, watch)
-}
-
-/// For reproductions that nobody watches.
-pub fn unwatched(_: f64) -> ControlFlow<()> {
-    ControlFlow::Continue(())
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use crate::cells::{Cell, Cells, Runs};
 use crate::journal::Journal;
+use crate::reproduction::{PaperError, Watch};
 use crate::runs::{Job, run_all, run_all_with_journal};
-use crate::{PaperError, Watch};
 use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
 use ackord_study::{KeepSeries, RunOutcome};
 use serde::Serialize;

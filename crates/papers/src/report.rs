@@ -2,7 +2,7 @@
 
 use crate::claims::Stated;
 use crate::plan::File;
-use crate::{Effort, PaperReport};
+use crate::reproduction::PaperReport;
 use ackord_measure::Claim;
 use ackord_report::document::{Block, Section, Shown, Table};
 use ackord_report::plot::Plot;
@@ -107,19 +107,4 @@ impl Report {
 pub(crate) fn context(title: &str, purpose: &str, source: &str, notes: Vec<String>) -> Context {
     let (title, purpose, source) = (title.to_owned(), purpose.to_owned(), source.to_owned());
     Context { title, purpose, source, notes, ..Context::default() }
-}
-
-impl Effort {
-    /// In JSON.
-    pub(crate) fn id(self) -> &'static str {
-        self.of("quick", "full")
-    }
-
-    /// One for a quick reproduction, the other for the full one.
-    pub(crate) fn of<T>(self, quick: T, full: T) -> T {
-        match self {
-            Effort::Quick => quick,
-            Effort::Full => full,
-        }
-    }
 }

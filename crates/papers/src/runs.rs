@@ -1,7 +1,7 @@
 //! Many runs in parallel, put together in order, so that the number of threads changes nothing.
 
-use super::journal::{Journal, Key};
-use super::{PaperError, Watch};
+use crate::journal::{Journal, Key};
+use crate::reproduction::{PaperError, Watch};
 use ackord_scenario::Scenario;
 use ackord_study::{KeepSeries, RunOptions, RunOutcome, execute, without_progress};
 use rayon::prelude::*;
@@ -78,6 +78,8 @@ fn all<T: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduction::unwatched;
+    use crate::testkit::Lines;
     use ackord_scenario::{Override, ScenarioFile};
     use std::ops::ControlFlow;
 
@@ -95,8 +97,7 @@ mod tests {
         let with_threads = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             pool.expect("a few threads").install(|| {
-                let kept =
-                    run_all(&jobs(), |job, run| (job.seed, run.summary), &super::super::unwatched);
+                let kept = run_all(&jobs(), |job, run| (job.seed, run.summary), &unwatched);
                 kept.expect("sound runs")
             })
         };
@@ -107,17 +108,6 @@ mod tests {
 
     #[test]
     fn runs_that_a_journal_knows_are_not_made_again() {
-        #[derive(Clone, Default)]
-        struct Lines(Arc<std::sync::Mutex<Vec<u8>>>);
-        impl std::io::Write for Lines {
-            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-                self.0.lock().expect("nobody panicked").extend_from_slice(bytes);
-                Ok(bytes.len())
-            }
-            fn flush(&mut self) -> std::io::Result<()> {
-                Ok(())
-            }
-        }
         let made = AtomicUsize::new(0);
         let keep = |job: &Job, run: RunOutcome| {
             made.fetch_add(1, Ordering::Relaxed);
@@ -125,11 +115,10 @@ mod tests {
         };
         let lines = Lines::default();
         let journal = Journal::new("", Box::new(lines.clone()));
-        let watch = &super::super::unwatched;
+        let watch = &unwatched;
         let jobs = jobs();
         let first = run_all_with_journal(&jobs[..4], keep, (Some(&journal), "bytes"), watch);
-        let text = String::from_utf8(lines.0.lock().expect("nobody panicked").clone());
-        let journal = Journal::new(&text.expect("text"), Box::new(Lines::default()));
+        let journal = Journal::new(&lines.text(), Box::new(Lines::default()));
         let second = run_all_with_journal(&jobs, keep, (Some(&journal), "bytes"), watch);
         let (first, second) = (first.expect("sound runs"), second.expect("sound runs"));
         assert_eq!((second.len(), &second[..4]), (6, &first[..]));

@@ -4,14 +4,14 @@
 //! Table 1 first, then with its value Table 2. Bisection in so many steps on a geometric scale; of the values tried
 //! it is the one whose mean is nearest. Every step runs the same seeds, so that steps differ by the value alone.
 
-use super::Extent;
-use super::phones::{PaperTable, TABLES};
+use super::paper_tables::{PaperTable, TABLES};
 use super::readings::{Free, Reading, Values};
 use super::sample::Sample;
 use super::setup::{DELAYED, Growth};
 use crate::plan::{Plan, Setup, set};
-use crate::{PaperError, Watch};
+use crate::reproduction::{PaperError, Watch};
 use ackord_measure::stats::Estimate;
+use ackord_units::Span;
 
 const STEPS: usize = 9;
 
@@ -33,8 +33,11 @@ struct Search {
     best: Option<(f64, Estimate)>,
 }
 
-/// The fits, and how many runs they took.
-pub(super) fn fits(extent: &Extent, watch: &Watch<'_>) -> Result<(Vec<Fit>, usize), PaperError> {
+/// The fits with runs of this length, so many in each step; and how many they took in all.
+pub(super) fn fits(
+    extent: (Span, u32),
+    watch: &Watch<'_>,
+) -> Result<(Vec<Fit>, usize), PaperError> {
     let both = Reading::ALL.into_iter().flat_map(|reading| Growth::ALL.map(|g| (reading, g)));
     let start = |(reading, growth)| Fit { reading, growth, values: Values::default() };
     let mut fits: Vec<Fit> = both.map(start).collect();
@@ -49,7 +52,7 @@ pub(super) fn fits(extent: &Extent, watch: &Watch<'_>) -> Result<(Vec<Fit>, usiz
 fn fit_table(
     fits: &mut [Fit],
     table: &PaperTable,
-    extent: &Extent,
+    (lasts, seeds): (Span, u32),
     watch: &Watch<'_>,
 ) -> Result<usize, PaperError> {
     let search = |(fit, of): (usize, &Fit)| {
@@ -63,10 +66,10 @@ fn fit_table(
         let values = searches.iter().map(|search| three_digits((search.low * search.high).sqrt()));
         let tried = plan.each(searches.iter().zip(values), |(search, value)| {
             let Fit { reading, growth, values } = &fits[search.fit];
-            let length = set("duration", extent.phone.to_string());
+            let length = set("duration", lasts.to_string());
             let changes = reading.changes(table, values.with(table.number, *value));
             let setup = Setup::new(reading.file(), changes);
-            [setup.with([DELAYED.set(), growth.set(), length]).seeds(extent.fit)]
+            [setup.with([DELAYED.set(), growth.set(), length]).seeds(seeds)]
         })?;
         total += plan.jobs.len();
         let share = |done: f64| watch((step as f64 + done) / STEPS as f64);

@@ -4,10 +4,12 @@
 //! | --- | --- |
 //! | `setup.rs` | the scenario files, the policies compared, the senders |
 //! | `sample.rs` | what is taken from each run |
+//! | `measured.rs` | what is run, and everything that was measured |
 //! | `shape.rs` | how a run went over time: gaps, seconds, what follows a reduction; the times in Fig. 4 and 7 |
 //! | `simulation.rs` | §4: cwnd, ACKs and time for each timeout; Fig. 5 and 6 |
 //! | `arrivals.rs` | Fig. 4: arrivals where messages are written, and where all is written at once |
 //! | `ns3.rs` | ns-3's runs of the same |
+//! | `paper_tables.rs` | Tables 1 and 2 as the paper has them |
 //! | `readings.rs` | §5: what the paper leaves open about the phones' path |
 //! | `fit.rs` | what is free in each reading, fitted to the original timeout's throughput |
 //! | `phones.rs` | Tables 1 and 2 in every reading |
@@ -24,7 +26,9 @@ mod ato;
 mod claims;
 mod fit;
 mod gains;
+mod measured;
 mod ns3;
+mod paper_tables;
 mod phone_tables;
 mod phones;
 mod readings;
@@ -35,81 +39,17 @@ mod simulation;
 #[cfg(test)]
 mod tests;
 
-use crate::plan::Plan;
 use crate::report::{Report, context};
+use crate::reproduction::{Options, PaperError, PaperReport, Watch};
 use crate::tables::record;
-use crate::{Effort, Options, PaperError, PaperReport, Watch};
 use ackord_report::Context;
-use ackord_units::Span;
-use ns3::Band;
-use sample::Sample;
+use measured::{Extent, Measured, measure};
 use setup::{DELAYED, FILES, Growth, LINUX};
-use simulation::{Simulations, Writes};
-
-/// How many runs of each set-up.
-#[derive(Clone, Copy, Debug)]
-struct Extent {
-    effort: Effort,
-    simulation: u32,
-    /// Of each step of a fit.
-    fit: u32,
-    phones: u32,
-    gains: u32,
-    ato: u32,
-    /// Length of the phones' runs; the paper's 30 s.
-    phone: Span,
-    /// Length of the workloads that have no end.
-    work: Span,
-}
-
-impl Extent {
-    fn of(effort: Effort) -> Extent {
-        let [simulation, fit, phones, gains, ato] =
-            effort.of([20, 3, 5, 3, 2], [100, 30, 40, 20, 10]);
-        let (phone, work) = (Span::from_secs(30), Span::from_secs(effort.of(10, 20)));
-        Extent { effort, simulation, fit, phones, gains, ato, phone, work }
-    }
-}
-
-/// Everything that was measured.
-struct Measured {
-    extent: Extent,
-    total_runs: usize,
-    band: Band,
-    simulations: Simulations,
-    phones: phones::Phones,
-    gains: gains::Gains,
-    ato: ato::Atos,
-}
+use simulation::Writes;
 
 /// Reproduces the paper.
 pub(super) fn reproduce(options: Options, watch: &Watch<'_>) -> Result<PaperReport, PaperError> {
     Ok(measure(Extent::of(options.effort), watch)?.report())
-}
-
-/// The share of the runs that the fits are.
-const FITS: f64 = 0.3;
-
-fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
-    let (fits, runs_of_fits) = fit::fits(&extent, &|share| watch(FITS * share))?;
-    let simulation = extent.simulation;
-    let mut plan = Plan::default();
-    let damaged = plan.each(simulation::keys(), |key| [simulation::damaged(*key, simulation)])?;
-    let clean = plan.each(simulation::keys(), |key| [simulation::clean(*key, simulation)])?;
-    let phones = plan.each(phones::keys(), |key| [phones::setup(*key, &fits, &extent)])?;
-    let gains =
-        plan.each(gains::keys(), |key| [gains::setup(*key, extent.work).seeds(extent.gains)])?;
-    let ato = plan.each(ato::keys(), |key| [ato::setup(*key, extent.phone).seeds(extent.ato)])?;
-    let outcomes = plan.run(Sample::of, &|share| watch(FITS + (1.0 - FITS) * share))?;
-    Ok(Measured {
-        extent,
-        total_runs: runs_of_fits + plan.jobs.len(),
-        band: Band::embedded(),
-        simulations: Simulations { damaged: outcomes.of(damaged), clean: outcomes.of(clean) },
-        phones: phones::Phones { runs: outcomes.of(phones), fits },
-        gains: outcomes.of(gains),
-        ato: outcomes.of(ato),
-    })
 }
 
 impl Measured {

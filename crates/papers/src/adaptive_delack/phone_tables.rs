@@ -1,7 +1,8 @@
 //! The tables about the phones: Tables 1 and 2 in every reading, what each reading is set to and looks like, and what
 //! the policies cost on the air.
 
-use super::phones::{Key, PaperTable, Phones, Setup, setups};
+use super::paper_tables::PaperTable;
+use super::phones::{Key, Phones, Setup, setups};
 use super::readings::Reading;
 use super::sample::Sample;
 use super::setup::{DELAYED, LINUX};

@@ -1,48 +1,17 @@
 //! §5 of the paper: Tables 1 and 2 on every path that its words allow (`readings.rs`), with the original timeout, the
 //! paper's and others.
 
-use super::Extent;
 use super::fit::Fit;
+use super::paper_tables::{PaperTable, TABLES};
 use super::readings::{Reading, Values};
 use super::sample::Sample;
-use super::setup::{
-    DELAYED, Growth, IMMEDIATE, LINUX, PAPER, PRACTICAL, Policy, STATIC_400, STATIC_400_ALL,
-    STATIC_600,
-};
+use super::setup::{DELAYED, Growth, IMMEDIATE, LINUX, PAPER, PRACTICAL, Policy, STATIC_400_ALL};
 use crate::cells::{Cell, Cells, Runs, over};
 use crate::plan::{self, set};
 use crate::tables::record;
 use ackord_measure::stats::{Estimate, ratio};
+use ackord_units::Span;
 use serde::Serialize;
-
-/// A table of the paper: Mbit/s with the original timeout and with the adjusted one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PaperTable {
-    pub(super) number: u32,
-    pub(super) label: &'static str,
-    pub(super) adjusted: Policy,
-    runs: &'static [(f64, f64)],
-    /// Other phones on the channel.
-    pub(super) others: u32,
-}
-
-/// Lee et al. 2015 Tables 1 and 2.
-pub(super) const TABLES: [PaperTable; 2] = [
-    PaperTable {
-        number: 1,
-        label: "Table 1: nobody else on the channel",
-        adjusted: STATIC_400,
-        runs: &[(7.04, 8.43), (8.01, 8.29), (7.19, 8.40), (7.33, 8.45), (7.00, 7.85)],
-        others: 0,
-    },
-    PaperTable {
-        number: 2,
-        label: "Table 2: two other phones busy",
-        adjusted: STATIC_600,
-        runs: &[(6.34, 6.74), (5.65, 5.69), (5.84, 6.27), (5.81, 6.10)],
-        others: 2,
-    },
-];
 
 /// A reading of the path of a table, and a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,38 +30,14 @@ pub(super) struct Phones {
     pub(super) fits: Vec<Fit>,
 }
 
-impl PaperTable {
-    /// The table of this number.
-    pub(super) fn of(number: u32) -> &'static PaperTable {
-        TABLES.iter().find(|table| table.number == number).expect("there are two")
+fn policies(table: &PaperTable, reading: Reading) -> Vec<Policy> {
+    let mut policies = vec![DELAYED, table.adjusted, PAPER, LINUX];
+    match (reading, table.number) {
+        (Reading::Alone, _) => policies.extend([PRACTICAL, IMMEDIATE]),
+        (Reading::SideBySide, 1) => policies.push(STATIC_400_ALL),
+        _ => {}
     }
-
-    /// Adjusted over original of each of the paper's runs.
-    pub(super) fn gains(&self) -> Estimate {
-        self.column(|(original, adjusted)| adjusted / original)
-    }
-
-    pub(super) fn original(&self) -> Estimate {
-        self.column(|(original, _)| original)
-    }
-
-    pub(super) fn adjusted(&self) -> Estimate {
-        self.column(|(_, adjusted)| adjusted)
-    }
-
-    fn column(&self, of: fn((f64, f64)) -> f64) -> Estimate {
-        over(&self.runs.iter().copied().map(of).collect::<Vec<_>>())
-    }
-
-    fn policies(&self, reading: Reading) -> Vec<Policy> {
-        let mut policies = vec![DELAYED, self.adjusted, PAPER, LINUX];
-        match (reading, self.number) {
-            (Reading::Alone, _) => policies.extend([PRACTICAL, IMMEDIATE]),
-            (Reading::SideBySide, 1) => policies.push(STATIC_400_ALL),
-            _ => {}
-        }
-        policies
-    }
+    policies
 }
 
 /// Every reading of both tables.
@@ -104,19 +49,17 @@ pub(super) fn setups() -> impl Iterator<Item = Setup> {
 
 pub(super) fn keys() -> impl Iterator<Item = Key> {
     setups().flat_map(|setup| {
-        let policies = PaperTable::of(setup.table).policies(setup.reading);
+        let policies = policies(PaperTable::of(setup.table), setup.reading);
         policies.into_iter().map(move |policy| (setup, policy))
     })
 }
 
-pub(super) fn setup((setup, policy): Key, fits: &[Fit], extent: &Extent) -> plan::Setup {
+pub(super) fn setup((setup, policy): Key, fits: &[Fit], lasts: Span) -> plan::Setup {
     let Setup { reading, table, growth } = setup;
     let table = PaperTable::of(table);
     let changes = reading.changes(table, values(fits, setup));
-    let length = set("duration", extent.phone.to_string());
-    let runs = plan::Setup::new(reading.file(), changes)
-        .with([policy.set(), growth.set(), length])
-        .seeds(extent.phones);
+    let length = set("duration", lasts.to_string());
+    let runs = plan::Setup::new(reading.file(), changes).with([policy.set(), growth.set(), length]);
     let is_papers = policy == DELAYED || policy == table.adjusted;
     if is_papers { runs.with_series() } else { runs }
 }
@@ -186,21 +129,5 @@ impl Phones {
 impl Runs<Sample> {
     pub(super) fn goodput(&self) -> Estimate {
         self.mean(|run| run.goodput_mbit_s)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_papers_gains_are_those_of_its_runs() {
-        let [one, two] = TABLES.map(|table| table.gains());
-        // 8.43 over 7.04 and 8.29 over 8.01 are the paper's extremes.
-        assert!((one.max - 1.197).abs() < 0.001 && (one.min - 1.035).abs() < 0.001, "{one:?}");
-        assert!((two.max - 1.074).abs() < 0.001 && (two.min - 1.007).abs() < 0.001, "{two:?}");
-        assert_eq!((one.runs, two.runs), (5, 4));
-        let [one, two] = TABLES.map(|table| table.original());
-        assert!((one.mean - 7.314).abs() < 1e-9 && (two.mean - 5.91).abs() < 1e-9);
     }
 }

@@ -5,7 +5,7 @@
 //! the original timeout, and nothing else, gets what it got in the paper. A slower 802.11 rate is no reading: at the
 //! next lower one, 48 Mbit/s, a frame of 1500 B takes 0.36 ms with no backoff at all, and Fig. 7 has 0.27 ms.
 
-use super::phones::PaperTable;
+use super::paper_tables::PaperTable;
 use super::setup::{PHONE, SIDE_BY_SIDE};
 use crate::plan::{File, set};
 use crate::tables::choices;

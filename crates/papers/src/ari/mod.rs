@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `setup.rs` | the paper's numbers, its scenario files |
 //! | `sample.rs` | what is taken from each run |
+//! | `measured.rs` | what is run, and everything that was measured |
 //! | `transfers.rs` | Tables 1 to 4: times, rates, tails, costs |
 //! | `stalls.rs` | write-write-read |
 //! | `bulk.rs` | small writes without Nagle, quick-ACK counts by history |
@@ -18,80 +19,25 @@
 mod bulk;
 mod claims;
 mod figures;
+mod measured;
 mod open;
 mod sample;
 mod setup;
 mod stalls;
 mod transfers;
 
-use crate::plan::{Plan, Setup};
 use crate::report::{Report, context};
+use crate::reproduction::{Options, PaperError, PaperReport, Watch};
 use crate::tables::record;
-use crate::{Effort, Options, PaperError, PaperReport, Watch};
 use ackord_report::Context;
-use bulk::Ways;
-use open::Open;
-use sample::Sample;
-use setup::{Air, Control, FILES, RUNS_OF_PAPER, SIZES, TRANSFERS};
-use stalls::{Asks, Stalls};
-use transfers::{Quantity, Transfers};
-
-/// How much is run.
-#[derive(Clone, Copy, Debug)]
-struct Extent {
-    effort: Effort,
-    /// Runs of every set-up of the tables.
-    transfers: u32,
-    /// Runs of every write-write-read, of thirty exchanges each.
-    stalls: u32,
-    /// Runs of everything else.
-    others: u32,
-}
-
-impl Extent {
-    fn of(effort: Effort) -> Extent {
-        let (transfers, stalls, others) =
-            effort.of((RUNS_OF_PAPER, 3, 6), (10 * RUNS_OF_PAPER, 30, 60));
-        Extent { effort, transfers, stalls, others }
-    }
-}
-
-/// Everything that was measured.
-struct Measured {
-    extent: Extent,
-    total_runs: usize,
-    transfers: Transfers,
-    stalls: Stalls,
-    nagle: Ways,
-    counts: Ways,
-    open: Open,
-}
+use measured::{Extent, Measured, measure};
+use setup::{Air, Control, FILES, SIZES};
+use stalls::Asks;
+use transfers::Quantity;
 
 /// Reproduces the paper.
 pub(super) fn reproduce(options: Options, watch: &Watch<'_>) -> Result<PaperReport, PaperError> {
     Ok(measure(Extent::of(options.effort), watch)?.report())
-}
-
-fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
-    let others = extent.others;
-    let mut plan = Plan::default();
-    let transfers = plan.each(transfers::keys(), |transfer| {
-        [Setup::new(TRANSFERS, transfer.changes()).seeds(extent.transfers)]
-    })?;
-    let stalls = plan.each(stalls::keys(), |asked| [asked.setup().seeds(extent.stalls)])?;
-    let nagle = plan.each(bulk::NAGLE, |way| [way.small_writes().seeds(others)])?;
-    let counts = plan.each(bulk::COUNTS, |way| [way.transfer().seeds(others)])?;
-    let open = plan.each(open::keys(), |key| [open::setup(*key).seeds(others)])?;
-    let outcomes = plan.run(|_, outcome| Sample::of(&outcome), watch)?;
-    Ok(Measured {
-        extent,
-        total_runs: plan.jobs.len(),
-        transfers: outcomes.of(transfers),
-        stalls: outcomes.of(stalls),
-        nagle: outcomes.of(nagle),
-        counts: outcomes.of(counts),
-        open: outcomes.of(open),
-    })
 }
 
 impl Measured {

@@ -91,6 +91,11 @@ impl Sample {
 }
 
 impl Runs<Sample> {
+    /// Mean acknowledgments of a run.
+    pub(super) fn acks(&self) -> f64 {
+        self.mean(|run| run.acks).mean
+    }
+
     /// Quantiles of the times of every transfer of every run, seconds.
     pub(super) fn times(&self) -> Ranking {
         let times: Vec<f64> = self.0.iter().flat_map(|run| run.took_s.iter().copied()).collect();

@@ -4,10 +4,10 @@
 //! The paper gives its figures as pictures, which are lost, and one number: DAD-SD is about 8 % above
 //! DAD on average. "About" is taken as a quarter of it, two percentage points either way.
 
-use super::Measured;
 use super::alpha::Sweep;
 use super::band::BESIDE;
 use super::curves::{Curve, Points, curve, sums};
+use super::measured::Measured;
 use super::policies::CONTESTS;
 use super::sample::{Run, Sample};
 use super::setup::{INTERVALS, Interval, tau};

@@ -6,6 +6,7 @@
 //! | `setup.rs` | the paper's path and numbers, its scenario file |
 //! | `policies.rs` | who is compared, as data |
 //! | `sample.rs` | what is taken from each run |
+//! | `measured.rs` | what is run, and everything that was measured |
 //! | `curves.rs` | goodput against tau of every policy, as tables |
 //! | `figures.rs` | the same as plots |
 //! | `alpha.rs` | the study of alpha |
@@ -23,60 +24,17 @@ mod bounds;
 mod claims;
 mod curves;
 mod figures;
+mod measured;
 mod policies;
 mod sample;
 mod setup;
 
-use crate::cells::Cells;
-use crate::plan::Plan;
 use crate::report::{Report, context};
+use crate::reproduction::{Options, PaperError, PaperReport, Watch};
 use crate::tables::record;
-use crate::{Effort, Options, PaperError, PaperReport, Watch};
 use ackord_report::Context;
-use ackord_units::Span;
-use band::{Band, Compared};
-use curves::{Grid, Points};
-use sample::{KEPT, Run, Sample};
-use setup::{FILE, INTERVALS, TAUS};
-
-/// How much is run.
-#[derive(Clone, Copy, Debug)]
-struct Extent {
-    effort: Effort,
-    grid: Grid,
-    /// The study of alpha.
-    alpha: Grid,
-    /// Length of every transfer.
-    transfer: Span,
-}
-
-impl Extent {
-    fn of(effort: Effort) -> Extent {
-        let quick = Extent {
-            effort,
-            grid: Grid { taus: &[0, 4, 10, 20], seeds: 4 },
-            alpha: Grid { taus: &[4, 20], seeds: 3 },
-            transfer: Span::from_secs(250),
-        };
-        let full = Extent {
-            effort,
-            grid: Grid { taus: &TAUS, seeds: 20 },
-            alpha: Grid { taus: &[4, 10, 20], seeds: 10 },
-            transfer: Span::from_secs(1_000),
-        };
-        effort.of(quick, full)
-    }
-}
-
-/// Everything that was measured.
-struct Measured {
-    extent: Extent,
-    total_runs: usize,
-    band: Band,
-    points: Points,
-    alphas: Cells<alpha::Key, Run>,
-    compared: Vec<Compared>,
-}
+use measured::{Extent, Measured, measure};
+use setup::{FILE, INTERVALS};
 
 /// Reproduces the paper.
 pub(super) fn reproduce(
@@ -84,25 +42,6 @@ pub(super) fn reproduce(
     watch: &Watch<'_>,
 ) -> Result<PaperReport, PaperError> {
     Ok(measure(Extent::of(options.effort), options, watch)?.report())
-}
-
-fn measure(
-    extent: Extent,
-    options: Options<'_>,
-    watch: &Watch<'_>,
-) -> Result<Measured, PaperError> {
-    let Extent { grid, alpha, transfer, .. } = extent;
-    let mut plan = Plan::default();
-    let points = plan
-        .each(curves::places(grid.taus), |place| [place.setup(transfer, &[]).seeds(grid.seeds)])?;
-    let alphas =
-        plan.each(alpha::keys(alpha.taus), |key| [alpha::setup(key, transfer).seeds(alpha.seeds)])?;
-    let outcomes = plan.run_with_journal(Sample::of, (options.journal, KEPT), watch)?;
-    let outcomes = outcomes.map(|sample| Run { sample, seconds: transfer.as_secs_f64() });
-    let (points, alphas) = (outcomes.of(points), outcomes.of(alphas));
-    let band = Band::embedded();
-    let compared = band::compare(&band, &points);
-    Ok(Measured { extent, total_runs: plan.jobs.len(), band, points, alphas, compared })
 }
 
 impl Measured {

@@ -75,9 +75,8 @@ mod tests {
 
     #[test]
     fn the_file_is_the_papers_tau_of_one() {
-        let plain = Setup::new(FILE, Vec::new()).scenario().expect("a sound scenario");
+        let plain = crate::testkit::sound(FILE);
         assert!(plain.source.starts_with("Park et al. 2008"), "{}", plain.source);
-        assert!(FILE.path.ends_with(&format!("/{}.toml", plain.name)));
         let hop = &plain.links[1].forward;
         assert_eq!(hop.delay, Span::from_millis(mean_delay_ms(10)));
         assert_eq!(plain.duration, START + Span::from_secs(1_000));

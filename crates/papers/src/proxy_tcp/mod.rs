@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `setup.rs` | the paths and their scenario files, boxes, senders |
 //! | `sample.rs` | what is taken from each run |
+//! | `measured.rs` | what is run, and everything that was measured |
 //! | `readings.rs` | Table 3, and what its error rates can mean |
 //! | `fading.rs` | Fig. 6 to 8: sequence numbers, and recovery over forty phases |
 //! | `boxes.rs` | Tables 1 and 2 as measured columns |
@@ -23,6 +24,7 @@ mod claims;
 mod detection;
 mod fading;
 mod kernel;
+mod measured;
 mod paths;
 mod readings;
 mod sample;
@@ -30,66 +32,12 @@ mod setup;
 mod stock;
 mod windows;
 
-use crate::plan::Plan;
 use crate::report::{Report, context};
+use crate::reproduction::{Options, PaperError, PaperReport, Watch};
 use crate::tables::record;
-use crate::{Effort, Options, PaperError, PaperReport, Watch};
 use ackord_report::Context;
-use ackord_units::Span;
-use sample::Sample;
-use setup::{FILES, Id, pairs};
-
-/// How much is run.
-#[derive(Clone, Copy, Debug)]
-struct Extent {
-    effort: Effort,
-    /// Runs of Table 3 and its readings, and of Fig. 6.
-    readings: u32,
-    boxes: boxes::Extent,
-    /// Length of the runs with bit errors.
-    lasts: Span,
-    /// Moments at which a fade begins.
-    phases: u32,
-    /// Moments at which a stock Linux sender's path goes out.
-    outages: u32,
-}
-
-impl Extent {
-    fn of(effort: Effort) -> Extent {
-        match effort {
-            Effort::Quick => Extent {
-                effort,
-                readings: 4,
-                boxes: boxes::Extent { seeds: 3, deaths: 2, death_run_s: 40.0 },
-                lasts: Span::from_secs(50),
-                phases: 8,
-                outages: 1,
-            },
-            Effort::Full => Extent {
-                effort,
-                readings: 20,
-                boxes: boxes::Extent { seeds: 10, deaths: 10, death_run_s: 40.0 },
-                lasts: Span::from_secs(100),
-                phases: 40,
-                outages: 10,
-            },
-        }
-    }
-}
-
-/// Everything that was measured.
-struct Measured {
-    extent: Extent,
-    total_runs: usize,
-    reads: readings::Reads,
-    boxes: boxes::Boxes,
-    fades: fading::Fades,
-    mistaken: detection::Mistaken,
-    stock: stock::Stock,
-    kernel: Vec<kernel::Beside>,
-    windows: windows::Windows,
-    paths: paths::Placed,
-}
+use measured::{Extent, Measured, measure};
+use setup::FILES;
 
 /// Reproduces the paper.
 pub(super) fn reproduce(
@@ -97,41 +45,6 @@ pub(super) fn reproduce(
     watch: &Watch<'_>,
 ) -> Result<PaperReport, PaperError> {
     Ok(measure(Extent::of(options.effort), watch)?.report())
-}
-
-fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
-    let Extent { readings, boxes, lasts, phases, outages, .. } = extent;
-    let seeds = boxes.seeds;
-    let mut plan = Plan::default();
-    let reads =
-        plan.each(readings::keys(), |key| [readings::setup(*key, lasts).seeds(readings)])?;
-    let errors =
-        plan.each(boxes::error_keys(), |key| [boxes::with_errors(*key, lasts).seeds(seeds)])?;
-    let deaths = plan.each(pairs(), |pair| boxes::deaths(*pair, boxes, lasts))?;
-    let sweeps = plan.each(fading::keys(), |key| fading::setups(*key, phases))?;
-    let curves = plan.each(fading::curve_keys(), |key| [fading::curve(*key, lasts)])?;
-    let mistaken =
-        plan.each(detection::keys(), |key| [detection::setup(*key, lasts).seeds(seeds)])?;
-    let out = plan.each(stock::keys(), |key| stock::setups(*key, outages))?;
-    let senders = stock::SENDERS.iter().map(|sender| sender.id);
-    let clean = plan.each(senders, |sender: &Id| [stock::clean(sender)])?;
-    let short = plan.each(windows::keys(), |key| [windows::short(*key, lasts).seeds(readings)])?;
-    let wide = plan.each(windows::fade_keys(), |key| windows::fades(*key, phases))?;
-    let paths = plan.each(paths::keys(), |key| paths::setups(*key, seeds, phases, lasts))?;
-    let outcomes = plan.run(|_, outcome| Sample::of(outcome), watch)?;
-    let stock = stock::Stock { outages: outcomes.of(out), clean: outcomes.of(clean) };
-    Ok(Measured {
-        extent,
-        total_runs: plan.jobs.len(),
-        reads: outcomes.of(reads),
-        boxes: boxes::Boxes { errors: outcomes.of(errors), deaths: outcomes.of(deaths) },
-        fades: fading::Fades { sweeps: outcomes.of(sweeps), curves: outcomes.of(curves) },
-        mistaken: outcomes.of(mistaken),
-        kernel: kernel::compare(&stock),
-        stock,
-        windows: windows::Windows { short: outcomes.of(short), fades: outcomes.of(wide) },
-        paths: outcomes.of(paths),
-    })
 }
 
 impl Measured {

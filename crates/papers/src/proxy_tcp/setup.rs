@@ -170,8 +170,7 @@ mod tests {
     fn the_files_are_the_papers_path_and_the_measured_one() {
         for file in FILES {
             let path = file.path;
-            let plain = Setup::new(file, Vec::new()).scenario().expect("a sound scenario");
-            assert!(path.ends_with(&format!("/{}.toml", plain.name)), "{path}");
+            let plain = crate::testkit::sound(file);
             let air = plain.links.last().expect("a wireless link");
             let rates = [&plain.links[0], air].map(|link| link.forward.rate);
             let expected = if file == STOCK_LINUX { [10, 100] } else { [10, 2] };

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `setup.rs` | the paper's links and numbers, its scenario files |
 //! | `sample.rs` | what is taken from each run |
+//! | `measured.rs` | what is run, and everything that was measured |
 //! | `tables.rs` | Tables 1 and 2, with selective drop in three forms |
 //! | `ns2.rs` | ns-2's runs of the same links beside ours |
 //! | `threshold.rs` | every Q_thresh from 1 to 12, and Eq. 9 with every factor |
@@ -22,6 +23,7 @@ mod cwnd_figures;
 mod endpoints;
 mod fig3;
 mod fig6;
+mod measured;
 mod ns2;
 mod sample;
 mod setup;
@@ -29,103 +31,20 @@ mod tables;
 mod threshold;
 mod wider;
 
-use crate::cells::Cells;
-use crate::plan::Plan;
 use crate::report::{Report, context};
+use crate::reproduction::{Options, PaperError, PaperReport, Watch};
 use crate::tables::record;
-use crate::{Effort, Options, PaperError, PaperReport, Watch};
 use ackord_report::Context;
-use ackord_units::Span;
-use cwnd_figures::Windows;
-use ns2::Band;
-use sample::Run;
-use setup::{FILES, Much};
+use measured::{Extent, Measured, measure};
+use setup::FILES;
 use tables::Queue;
-
-/// How much is run.
-#[derive(Clone, Copy, Debug)]
-struct Extent {
-    effort: Effort,
-    /// Runs with random start times of every set-up of the tables.
-    tables: u32,
-    /// The same of the other experiments.
-    others: u32,
-    /// Runs of every scenario beyond the paper, behind every queue.
-    wider: u32,
-    /// Length of every run of the paper's.
-    duration: Span,
-    /// Length of those beyond it.
-    wider_duration: Span,
-}
-
-impl Extent {
-    fn of(effort: Effort) -> Extent {
-        let (tables, others, wider) = effort.of((20, 5, 3), (60, 20, 8));
-        // Every scenario beyond the paper has begun to show what it asks by then.
-        let wider_duration = Span::from_secs(effort.of(20, 60));
-        Extent { effort, tables, others, wider, duration: Span::from_secs(100), wider_duration }
-    }
-}
-
-/// Everything that was measured.
-struct Measured {
-    extent: Extent,
-    total_runs: usize,
-    band: Band,
-    rows: tables::Rows,
-    ns2: Cells<ns2::Key, Run>,
-    tried: threshold::Tried,
-    factors: threshold::Factors,
-    changed: endpoints::Changed,
-    windows: fig3::Windows,
-    fillings: Cells<fig6::Key, Run>,
-    asked: Vec<wider::Asked>,
-}
 
 /// Reproduces the paper.
 pub(super) fn reproduce(options: Options, watch: &Watch<'_>) -> Result<PaperReport, PaperError> {
     Ok(measure(Extent::of(options.effort), watch)?.report())
 }
 
-fn measure(extent: Extent, watch: &Watch<'_>) -> Result<Measured, PaperError> {
-    let band = Band::embedded();
-    let [tables, others] =
-        [extent.tables, extent.others].map(|random| Much { random, duration: extent.duration });
-    let mut plan = Plan::default();
-    let rows = plan.each(tables::keys(), |key| tables::setups(*key, tables))?;
-    let ns2 = plan.each(ns2::keys(), |key| ns2::setups(*key, &band, tables))?;
-    let tried = plan.each(threshold::keys(), |key| threshold::setups(*key, others))?;
-    let judged = plan.each(threshold::factor_keys(), |key| threshold::judged(*key, others))?;
-    let chosen_by =
-        plan.each(threshold::factor_keys(), |key| [threshold::chosen_by(*key, others)])?;
-    let changed = plan.each(endpoints::keys(), |key| endpoints::setups(*key, others))?;
-    let windows = plan.each(fig3::WINDOWS, |window| fig3::setups(*window, others))?;
-    let fillings = plan.each(fig6::keys(), |key| fig6::setups(*key, others))?;
-    let outcomes = plan.run(Run::of, &|share| watch(share / 2.0))?;
-    let asked = wider::ask(extent.wider, extent.wider_duration, &|share| watch(0.5 + share / 2.0))?;
-    Ok(Measured {
-        extent,
-        total_runs: plan.jobs.len(),
-        band,
-        rows: outcomes.of(rows),
-        ns2: outcomes.of(ns2),
-        tried: outcomes.of(tried),
-        factors: threshold::Factors {
-            judged: outcomes.of(judged),
-            chosen_by: outcomes.of(chosen_by),
-        },
-        changed: outcomes.of(changed),
-        windows: outcomes.of(windows),
-        fillings: outcomes.of(fillings),
-        asked,
-    })
-}
-
 impl Measured {
-    fn windows_behind(&self, queue: Queue) -> Vec<Windows<'_>> {
-        cwnd_figures::windows(&self.rows, queue, self.extent.duration)
-    }
-
     fn report(&self) -> PaperReport {
         let (extent, band) = (&self.extent, &self.band);
         let beside = ns2::beside(&self.ns2, band);

@@ -3,9 +3,9 @@
 use super::sample::{Run, Sample};
 use super::*;
 use crate::cells::Runs;
-use crate::claims::judge_again;
-use crate::unwatched;
-use ackord_measure::Verdict;
+use crate::reproduction::{Effort, unwatched};
+use crate::testkit::{has_numbers, is_sound, may_hold};
+use ackord_units::Span;
 use std::sync::OnceLock;
 
 /// Measured once for all tests: the runs take seconds without optimisation.
@@ -102,22 +102,13 @@ fn one_sender_fills_the_link_from_the_windows_that_its_round_trip_holds() {
 
 #[test]
 fn claims_have_names_of_their_own_and_reasons_with_numbers() {
-    let claims = measured().report().claims;
-    let mut names: Vec<_> = claims.iter().map(|claim| claim.id.clone()).collect();
-    names.sort();
-    names.dedup();
-    assert_eq!(names.len(), claims.len());
-    for claim in &claims {
-        assert!(claim.measured.is_finite(), "{claim:?}");
-        assert!(claim.why.contains(|c: char| c.is_ascii_digit()), "{claim:?}");
-        assert!(!claim.why.contains("NaN") && !claim.why.contains("inf"), "{claim:?}");
-    }
-    let verdict = |id: &str| claims.iter().find(|claim| claim.id == id).map(|claim| claim.verdict);
-    for id in ["table1-unfair", "table1-full-use", "table2-full-use", "fig9-2m-reno-cwnd"] {
-        // Few runs may leave it open.
-        let found = verdict(id);
-        assert!(matches!(found, Some(Verdict::Holds | Verdict::Undecided)), "{id}: {found:?}");
-    }
+    let report = measured().report();
+    is_sound(&report, &["table-1.csv", "plots/fig-6.png"]);
+    has_numbers(&report.claims);
+    may_hold(
+        &report.claims,
+        &["table1-unfair", "table1-full-use", "table2-full-use", "fig9-2m-reno-cwnd"],
+    );
 }
 
 #[test]
@@ -132,10 +123,6 @@ fn the_report_has_every_table_every_figure_and_json_with_the_contract_s_keys() {
         9 + measured().asked.len(),
         "and details, and one for each question beyond the paper"
     );
-    for (name, table) in &report.tables {
-        assert!(!table.rows.is_empty(), "{name}");
-        assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{name}");
-    }
     let plots: Vec<_> = report.document.plots().map(|plot| plot.id.clone()).collect();
     for link in &setup::LINKS {
         for figure in [2, 9] {
@@ -145,13 +132,8 @@ fn the_report_has_every_table_every_figure_and_json_with_the_contract_s_keys() {
     for plot in ["fig-3-rates", "fig-3-fairness", "fig-6", "fairness", "delay", "thresholds"] {
         assert!(plots.contains(&plot.to_owned()), "{plots:?}");
     }
-    judge_again(&report.json);
     let json: serde_json::Value = serde_json::from_str(&report.json).expect("JSON");
     assert_eq!(json["tables"]["tables_1_and_2"].as_array().map(Vec::len), Some(16));
-    let written: Vec<_> = report.files.iter().map(|file| file.path.display().to_string()).collect();
-    for file in ["report.html", "paper.json", "claims.csv", "table-1.csv", "plots/fig-6.png"] {
-        assert!(written.contains(&file.to_owned()), "{file} is not among {written:?}");
-    }
 }
 
 #[test]

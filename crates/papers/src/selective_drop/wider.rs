@@ -15,8 +15,8 @@ mod questions;
 
 use crate::cells::Runs;
 use crate::plan::Plan;
+use crate::reproduction::{PaperError, Watch};
 use crate::tables::{SHAPES, at_whole_numbers, rows};
-use crate::{PaperError, Watch};
 use ackord_measure::FlowSummary;
 use ackord_measure::stats::{Estimate, estimate, jain_index, min_max_percent, quantile};
 use ackord_report::document::Table;

@@ -19,14 +19,10 @@ const OWN: [(Remedy, Metric); 5] = [
 /// What one remedy may take from what the others give.
 const HARMLESS_PERCENT: f64 = 5.0;
 
-/// What the phone's user notices.
-pub(super) const NOTICED: [Metric; 5] =
-    [Metric::Video, Metric::Pages, Metric::SlowPages, Metric::Chat, Metric::SlowChat];
-
 pub(super) fn claims(outcomes: &Outcomes) -> Vec<Stated> {
     let own = OWN.map(|(remedy, metric)| own(outcomes, remedy, metric));
-    let all_beat_each = NOTICED.map(|metric| all_beat_each(outcomes, metric));
-    let no_harm = NOTICED.map(|metric| no_harm(outcomes, metric));
+    let all_beat_each = Metric::NOTICED.map(|metric| all_beat_each(outcomes, metric));
+    let no_harm = Metric::NOTICED.map(|metric| no_harm(outcomes, metric));
     own.into_iter().chain(all_beat_each).chain(no_harm).collect()
 }
 

@@ -3,9 +3,9 @@
 //! Changes are ratios of one run to another with the same seed, so with the same fades; their
 //! means are geometric, and their intervals those of the mean of the logarithms.
 
-use super::sample::{Metric, Outcomes};
+use super::sample::{Metric, Outcomes, Sample};
 use super::setup::{Combination, Remedy};
-use crate::cells::over;
+use crate::cells::{Cell, over};
 use crate::tables::{bars, interval, record, rows};
 use ackord_measure::stats::Estimate;
 use ackord_report::document::Table;
@@ -89,7 +89,7 @@ pub(super) fn interaction(outcomes: &Outcomes, [a, b]: [Remedy; 2], metric: Metr
 }
 
 pub(super) fn combinations_data(outcomes: &Outcomes) -> Vec<impl Serialize> {
-    let of = |one: &crate::cells::Cell<Combination, _>| {
+    let of = |one: &Cell<Combination, _>| {
         let value = |metric: Metric| {
             let value = outcomes.of(&one.key).mean(|run| run.get(metric));
             record! { metric: metric, unit: metric.unit(), value: value }
@@ -120,8 +120,7 @@ pub(super) fn combinations_table(outcomes: &Outcomes) -> Table {
         .words("remedies", |one| one.key.to_string())
         .each(Metric::ALL, |table, metric| {
             let decimals = if metric.unit() == "Mbit/s" { 2 } else { 0 };
-            let mean =
-                |one: &&crate::cells::Cell<_, super::Sample>| one.mean(|run| run.get(metric));
+            let mean = |one: &&Cell<_, Sample>| one.mean(|run| run.get(metric));
             table.number((metric.label(), metric.unit()), decimals, mean)
         })
         .titled("The thirty-two combinations: means over the seeds (intervals are in the JSON)")
@@ -182,7 +181,7 @@ impl Change {
 pub(super) fn plot(outcomes: &Outcomes) -> Plot {
     let title = "What each remedy changes, over the combinations of the others";
     let mut plot = Plot::new("effects", title, "remedy", "change (%)");
-    for metric in super::claims::NOTICED {
+    for metric in Metric::NOTICED {
         let changes = Remedy::ALL.map(|remedy| among_others(outcomes, remedy, metric).estimate());
         plot = plot.with(bars(metric.label(), changes));
     }

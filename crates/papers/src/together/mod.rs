@@ -15,8 +15,8 @@ mod setup;
 
 use crate::plan::Plan;
 use crate::report::{Report, context};
+use crate::reproduction::{Options, PaperError, PaperReport, Watch};
 use crate::tables::record;
-use crate::{Options, PaperError, PaperReport, Watch};
 use sample::{Outcomes, Sample};
 use setup::{Combination, SCENARIO};
 
@@ -84,7 +84,8 @@ fn report(outcomes: &Outcomes, options: Options<'_>) -> PaperReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::unwatched;
+    use crate::reproduction::unwatched;
+    use crate::testkit::{is_measured, is_sound};
     use sample::Metric;
 
     #[test]
@@ -99,8 +100,8 @@ mod tests {
             }
         }
         let report = report(&outcomes, Options::default());
-        crate::claims::judge_again(&report.json);
+        is_sound(&report, &[]);
         assert_eq!(report.tables.len(), 3);
-        assert!(report.claims.iter().all(|claim| claim.measured.is_finite()));
+        is_measured(&report.claims);
     }
 }

@@ -37,6 +37,10 @@ choices! {
 }
 
 impl Metric {
+    /// What the phone's user notices.
+    pub(super) const NOTICED: [Metric; 5] =
+        [Metric::Video, Metric::Pages, Metric::SlowPages, Metric::Chat, Metric::SlowChat];
+
     pub(super) const fn unit(self) -> &'static str {
         match self {
             Metric::Video | Metric::Neighbour => "Mbit/s",

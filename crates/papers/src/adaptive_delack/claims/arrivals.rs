@@ -1,13 +1,12 @@
 //! Fig. 4, §4.2 and §4.3: the arrivals that the small timeouts were read off.
 
-use super::A_TENTH;
 use crate::adaptive_delack::sample::Sample;
 use crate::adaptive_delack::setup::{DELAYED_NS3, Growth, Policy, STATIC_900};
 use crate::adaptive_delack::shape::{
     FIG4_ACK_AFTER_MS, FIG4_ACKNOWLEDGED_BYTES, FIG4_ARRIVALS_S, Gaps, Shape,
 };
 use crate::adaptive_delack::simulation::{Row, Simulations, Writes};
-use crate::claims::{Stated, at_least, between, paper, value};
+use crate::claims::{Stated, at_least, between, paper, tenth, value};
 use ackord_measure::stats::Estimate;
 
 /// All that the application writes, bytes.
@@ -100,7 +99,7 @@ fn every_segment(row: Row<'_>) -> Stated {
         writes.label()
     );
     let id = format!("fig4-every-segment-{}-{}", policy.id, writes.id());
-    paper(id, what, "", acks, value(1.0, 0.1, A_TENTH))
+    paper(id, what, "", acks, tenth(1.0))
         .above("more than every second", 0.5)
         .why(format!(
             "{:.0} acknowledgments and {:.0} segments a run. Fig. 4's leave {:.2} ms after each arrival, \
@@ -127,8 +126,8 @@ fn still_short(row: Row<'_>) -> Stated {
         format!("Fig. 4: 9.667 s after the start 929 of 1040 kB have arrived, {}", writes.label());
     let delivered = shape(row, |shape| shape.delivered_at_fig4_bytes / 1e3);
     let ends = row.damaged.mean(|run| run.completion_s);
-    let tenth = value(FIG4_ACKNOWLEDGED_BYTES / 1e3, 0.1, A_TENTH);
-    paper(format!("fig4-short-{}", writes.id()), what, "kB", delivered, tenth)
+    let allowed = tenth(FIG4_ACKNOWLEDGED_BYTES / 1e3);
+    paper(format!("fig4-short-{}", writes.id()), what, "kB", delivered, allowed)
         .below("short of everything", WRITTEN / 1e3)
         .why(format!(
             "the last octet arrives after {:.2} s, in the slowest of {} runs after {:.2} s; {:.2} timeouts a \

@@ -14,11 +14,9 @@ mod phones;
 mod seconds;
 mod simulation;
 
-use super::Measured;
 use super::ato::{Atos, LARGE, SMALL};
+use super::measured::Measured;
 use crate::claims::{Stated, at_least, at_most, paper};
-
-const A_TENTH: &str = "stated beforehand: a tenth";
 
 /// Every claim, in the order of the paper.
 pub(super) fn claims(measured: &Measured) -> Vec<Stated> {

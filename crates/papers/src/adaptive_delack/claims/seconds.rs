@@ -1,14 +1,14 @@
 //! What a phone's run looks like in every reading, sender growing per ACK as §2.2 has it: the gaps of Fig. 7, the
 //! seconds of Fig. 8, and how far apart seconds are in §5.3.
 
-use super::A_TENTH;
-use crate::adaptive_delack::phones::{PaperTable, Phones, Setup};
+use crate::adaptive_delack::paper_tables::PaperTable;
+use crate::adaptive_delack::phones::{Phones, Setup};
 use crate::adaptive_delack::readings::Reading;
 use crate::adaptive_delack::sample::Sample;
 use crate::adaptive_delack::setup::{DELAYED, Growth};
 use crate::adaptive_delack::shape::{FIG7_S, Gaps, Shape};
 use crate::cells::{Runs, over};
-use crate::claims::{Stated, at_least, more, paper, value, within};
+use crate::claims::{Stated, at_least, faster, more, paper, tenth, within};
 use ackord_measure::stats::{Estimate, estimate};
 
 /// §5.3: the slowest and the fastest second, Mbit/s.
@@ -66,8 +66,7 @@ fn after_retransmission(reading: Reading, runs: [&Runs<Sample>; 2]) -> Vec<State
         let what =
             format!("Fig. 8: {what} after a retransmission with 0.4 ms, {}", reading.label());
         let id = format!("fig8-{id}-{}", reading.id());
-        let claim = paper(id, what, "times", ours.over(&base), at_least(1.0)).above("faster", 1.0);
-        Some(claim.why(format!(
+        Some(faster(id, what, ours.over(&base)).why(format!(
             "{:.3} {unit} instead of {:.3}, after cwnd fell and did not fall again for half a second; \
              {} and {} of the runs have such a fall",
             ours.mean, base.mean, ours.runs, base.runs
@@ -90,7 +89,7 @@ fn unsteady(reading: Reading, runs: [&Runs<Sample>; 2]) -> [Stated; 3] {
     let [high, base_high] = runs.map(|runs| of_four(runs, |s| s.fastest_second_mbit_s, f64::max));
     let extreme = |word: &str, published: f64, ours: Estimate, base: Estimate| {
         let what = format!("§5.3: the {word} second of four runs with {timeout}, {label}");
-        paper(id(word), what, "Mbit/s", ours, value(published, 0.1, A_TENTH))
+        paper(id(word), what, "Mbit/s", ours, tenth(published))
             .why(format!("with 200 ms {:.2} Mbit/s; {} groups of four runs", base.mean, ours.runs))
     };
     let spread = |run: &Sample| run.shape().spread_of_seconds_mbit_s;

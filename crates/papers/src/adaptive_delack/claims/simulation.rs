@@ -1,15 +1,12 @@
 //! Fig. 5 and 6: how fast cwnd grows, ns-3 beside, and what it is good for.
 
-use crate::adaptive_delack::Measured;
+use crate::adaptive_delack::measured::Measured;
 use crate::adaptive_delack::sample::Sample;
 use crate::adaptive_delack::setup::{DELAYED_NS3, Growth, Policy, STATIC_800, STATIC_900};
 use crate::adaptive_delack::simulation::{Row, Simulations, Writes};
 use crate::cells::Figure;
-use crate::claims::{Stated, at_least, below, between, paper, project};
+use crate::claims::{self, Stated, at_least, faster, paper};
 use ackord_measure::stats::Estimate;
-
-/// How far from ns-3's means ours may be, in per cent.
-const BESIDE_NS3_PERCENT: f64 = 10.0;
 
 /// Fig. 5 and 6, for an application that writes messages and for one that has written everything.
 pub(super) fn windows(simulations: &Simulations) -> Vec<Stated> {
@@ -45,16 +42,14 @@ fn at_start(figure: u32, small: Row<'_>, delayed: Row<'_>) -> Stated {
         "Fig. {figure}: cwnd grows faster at the start with {}{also}",
         small.key.policy.label
     );
-    paper(format!("fig{figure}-start{id}"), what, "times", start.over(&base), at_least(1.0))
-        .above("faster", 1.0)
-        .why(format!(
-            "cwnd after one second without errors is {:.1} kB instead of {:.1} kB, with {:.0} \
-             acknowledgments a run instead of {:.0}",
-            start.mean / 1e3,
-            base.mean / 1e3,
-            mean_of(small, |run| run.acks),
-            mean_of(delayed, |run| run.acks),
-        ))
+    faster(format!("fig{figure}-start{id}"), what, start.over(&base)).why(format!(
+        "cwnd after one second without errors is {:.1} kB instead of {:.1} kB, with {:.0} \
+         acknowledgments a run instead of {:.0}",
+        start.mean / 1e3,
+        base.mean / 1e3,
+        mean_of(small, |run| run.acks),
+        mean_of(delayed, |run| run.acks),
+    ))
 }
 
 fn after_retransmission(figure: u32, small: Row<'_>, delayed: Row<'_>) -> Option<Stated> {
@@ -65,8 +60,7 @@ fn after_retransmission(figure: u32, small: Row<'_>, delayed: Row<'_>) -> Option
         small.key.policy.label
     );
     let id = format!("fig{figure}-after-retransmission{id}");
-    let claim = paper(id, what, "times", rate.over(&base), at_least(1.0)).above("faster", 1.0);
-    Some(claim.why(format!(
+    Some(faster(id, what, rate.over(&base)).why(format!(
         "{:.2} kB/s instead of {:.2} kB/s in the half second after a reduction. In congestion \
          avoidance each ACK adds a segment's share of cwnd: with {:.0} ACKs a run instead of {:.0}, from \
          a mean cwnd of {:.1} kB instead of {:.1} kB.",
@@ -84,8 +78,7 @@ fn over_fig5(writes: Writes, fast: Row<'_>, slow: Row<'_>) -> Stated {
     let [fast_acks, slow_acks] = [fast, slow].map(|row| mean_of(row, |run| run.acks));
     let what = format!("0.8 ms makes cwnd grow faster than 0.9 ms (mean cwnd){also}");
     let gain = fast.cwnd_gain_over(slow);
-    let claim = paper(format!("fig6-over-fig5{id}"), what, "times", gain, at_least(1.0))
-        .above("faster", 1.0)
+    let claim = faster(format!("fig6-over-fig5{id}"), what, gain)
         .why(format!("{fast_acks:.0} ACKs a run instead of {slow_acks:.0}."));
     match writes {
         Writes::Messages => claim.since(
@@ -111,16 +104,14 @@ pub(super) fn beside_ns3(measured: &Measured) -> Vec<Stated> {
             let off = ours.over(&ns3).plus(-1.0).times(100.0);
             let id = format!("ns3-{id}-{}", policy.id);
             let what = format!("{what} with {timeout_ms} ms, off ns-3's");
-            project(id, what, "%", off, between(-BESIDE_NS3_PERCENT, BESIDE_NS3_PERCENT))
-                .claims(below("within a half", &off.magnitude(), 50.0))
-                .why(format!(
-                    "{:.0} here and {:.0} in ns-3. {:.1} segments a run are retransmitted here and \
-                     {:.1} there, and what arrives behind a hole is acknowledged at once.",
-                    ours.mean,
-                    ns3.mean,
-                    mean_of(row, |run| run.retransmitted_segments),
-                    setup.retransmitted_segments()
-                ))
+            claims::beside(id, what, off).why(format!(
+                "{:.0} here and {:.0} in ns-3. {:.1} segments a run are retransmitted here and \
+                 {:.1} there, and what arrives behind a hole is acknowledged at once.",
+                ours.mean,
+                ns3.mean,
+                mean_of(row, |run| run.retransmitted_segments),
+                setup.retransmitted_segments()
+            ))
         };
         let acks = row.damaged.mean(|run| run.acks);
         let cwnd = row.damaged.mean(|run| run.cwnd_mean_bytes);

@@ -15,9 +15,7 @@ mod stalls;
 mod tables;
 mod tails;
 
-use super::Measured;
-use super::sample::Sample;
-use crate::cells::Runs;
+use super::measured::Measured;
 use crate::claims::Stated;
 
 /// Every claim, in the order of the paper.
@@ -29,9 +27,4 @@ pub(super) fn claims(measured: &Measured) -> Vec<Stated> {
     stated.extend(tails::tails(&measured.transfers));
     stated.extend(stalls::bulk(measured));
     stated
-}
-
-/// Mean acknowledgments of a run.
-fn acks(runs: &Runs<Sample>) -> f64 {
-    runs.mean(|run| run.acks).mean
 }

@@ -1,13 +1,13 @@
 //! Nagle against delayed acknowledgments, bulk, and the history.
 
-use super::acks;
+use crate::ari::bulk;
+use crate::ari::measured::Measured;
 use crate::ari::open::{self, PHONE_SENDS};
 use crate::ari::sample::Sample;
 use crate::ari::setup::{Control, Policy, SIZES, Transfer};
 use crate::ari::stalls::{Asks, Nagle, Question};
-use crate::ari::{Measured, bulk};
 use crate::cells::Runs;
-use crate::claims::{Stated, at_least, at_most, between, directed, paper, shown, value};
+use crate::claims::{Stated, at_least, at_most, between, directed, paper, shown, tenth, value};
 
 /// Linux's delayed-ACK timer, as the paper gives it (§3.2), in milliseconds.
 const TIMER_MS: f64 = 40.0;
@@ -26,7 +26,7 @@ pub(super) fn nagle(measured: &Measured) -> Vec<Stated> {
             "Fig. 1: Nagle makes a question of two writes wait for the delayed-ACK timer",
             "ms",
             wait,
-            value(TIMER_MS, 0.1, "stated beforehand: a tenth"),
+            tenth(TIMER_MS),
         )
         .above("longer with Nagle", 0.0)
         .why(format!(
@@ -173,9 +173,9 @@ fn counts(measured: &Measured) -> [Stated; 2] {
         .below("few", 5.0)
         .why(format!(
             "{:.0} instead of {:.0}; the measured Linux sends {:.0}",
-            acks(ari),
-            acks(base),
-            acks(linux)
+            ari.acks(),
+            base.acks(),
+            linux.acks()
         )),
         paper(
             "history-count",
@@ -189,12 +189,12 @@ fn counts(measured: &Measured) -> [Stated; 2] {
         .why(format!(
             "a most frequent size of 1 MB gives a count of 3732 and {:.0} acknowledgments ({} \
              ms); bounded at 512 {:.0} ({} ms); with a verdict of bulk {:.0}; with 2 kB {:.0}",
-            acks(whole),
+            whole.acks(),
             shown(whole.mean_ms(Sample::time_s), 1),
-            acks(bounded),
+            bounded.acks(),
             shown(bounded.mean_ms(Sample::time_s), 1),
-            acks(bulk),
-            acks(small)
+            bulk.acks(),
+            small.acks()
         )),
     ]
 }

@@ -1,15 +1,12 @@
 //! Tables 1 to 4: times, rates, and what ARI changes about them.
 
-use super::acks;
 use crate::ari::sample::Sample;
 use crate::ari::setup::{Air, Control, Growth, PaperSize, Policy, SIZES, Transfer};
 use crate::ari::transfers::{Quantity, Transfers};
 use crate::cells::Runs;
-use crate::claims::{Stated, at_most, directed, paper, shown, value, within};
+use crate::claims::{Stated, TENTH, at_most, directed, paper, shown, tenth, value, within};
 use ackord_measure::Allowed;
 
-/// Of times and rates.
-const TOLERANCE: f64 = 0.1;
 /// What a clock that shows tenths of a second leaves open, seconds.
 const HALF_A_TENTH: f64 = 0.05;
 /// Of changes by ARI.
@@ -79,10 +76,10 @@ fn one_value(quantity: Quantity, row: &Row<'_>, with_ari: bool) -> Stated {
 /// share is this project's choice. Times were read from a clock that shows no less than a tenth of a second.
 fn allowed(quantity: Quantity, published: f64) -> Allowed {
     match quantity {
-        Quantity::Time if TOLERANCE * published < HALF_A_TENTH => {
+        Quantity::Time if TENTH * published < HALF_A_TENTH => {
             within(published, HALF_A_TENTH, "half of the last digit that the paper shows")
         }
-        _ => within(published, TOLERANCE * published, "stated beforehand: a tenth"),
+        _ => tenth(published),
     }
 }
 
@@ -133,11 +130,11 @@ fn change(quantity: Quantity, row: &Row<'_>) -> Stated {
         .why(format!(
             "{:.1} acknowledgments instead of {:.1}; {:.0} packets wait for the air on average without ARI \
              and {:.0} with it; one acknowledgment for every segment ({:.0}) changes the time by {} %",
-            acks(ari),
-            acks(base),
+            ari.acks(),
+            base.acks(),
             queue(base),
             queue(ari),
-            acks(immediate),
+            immediate.acks(),
             shown(at_once, 1),
         ))
         .since(
@@ -166,8 +163,8 @@ pub(super) fn distant(transfers: &Transfers) -> [Stated; 3] {
              of air for them instead of {:.1} ms",
             shown(runs.mean_ms(Sample::time_s), 1),
             shown(base.mean_ms(Sample::time_s), 1),
-            acks(runs),
-            acks(base),
+            runs.acks(),
+            base.acks(),
             runs.mean(|run| run.up_air_s * 1e3).mean,
             base.mean(|run| run.up_air_s * 1e3).mean,
         ))

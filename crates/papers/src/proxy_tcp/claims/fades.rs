@@ -1,12 +1,12 @@
 //! Fig. 6, 7 and 8 with both windows and both readings of when the box acknowledges.
 
 use super::super::fading::FADES;
+use super::super::measured::Measured;
 use super::super::sample::Sample;
 use super::super::setup::Id;
 use super::super::windows::{Beside, WINDOWS};
-use super::{A_TENTH, Measured, TOLERANCE};
 use crate::cells::over;
-use crate::claims::{Stated, at_least, at_most, paper, value};
+use crate::claims::{Stated, at_least, at_most, paper, tenth};
 use ackord_measure::stats::ratio;
 
 /// How a reading of the box is called.
@@ -34,12 +34,10 @@ fn ahead(beside: Beside<'_>, label: &str) -> Stated {
     let ahead = beside.packets_ahead();
     let what = format!("{label} ahead of Reno after 5 s with two short fades, window {window}");
     let id = format!("fig6.ahead.{middle}.window-{window}");
-    paper(id, what, "packets", ahead, value(90.0, TOLERANCE, A_TENTH)).above("ahead", 0.0).why(
-        format!(
-            "{with:.3} and {without:.3} Mbit/s; over seeds from {:.0} to {:.0} packets",
-            ahead.min, ahead.max
-        ),
-    )
+    paper(id, what, "packets", ahead, tenth(90.0)).above("ahead", 0.0).why(format!(
+        "{with:.3} and {without:.3} Mbit/s; over seeds from {:.0} to {:.0} packets",
+        ahead.min, ahead.max
+    ))
 }
 
 fn through(beside: Beside<'_>, label: &str, (lasts_s, figure): (f64, u32)) -> Stated {

@@ -4,31 +4,19 @@
 //! cross its opposite; the limits are stated here, once for every box.
 
 mod fades;
+mod limits;
 mod ours;
 mod paths;
 
-use super::Measured;
 use super::boxes::Boxed;
+use super::measured::Measured;
 use super::readings::{PROXY, RENO, capacity_mbit_s, mathis_mbit_s, of};
 use super::sample::Sample;
 use super::setup::{Id, boxed};
 use crate::cells::pairs;
-use crate::claims::{Stated, at_least, at_most, directed, paper, value};
+use crate::claims::{Stated, at_least, at_most, directed, paper, tenth};
 use ackord_measure::stats::{Estimate, ratio};
-
-/// "Fast retransmission": at least so much of what the errors take is given back.
-const GIVEN_BACK: f64 = 50.0;
-/// "Fading": new data after at most so much of the time that it takes without a box.
-const FADING: f64 = 50.0;
-/// "Buffer problem": none where a box keeps no more than a window that fills the path and its
-/// queue: 2 Mbit/s for 80 ms, and 50 packets of 1040 bytes; bytes.
-const WINDOW_BYTES: f64 = 72_000.0;
-/// "Fault tolerance": after the box's death at least so much of what goes through without one.
-const AFTER_DEATH: f64 = 90.0;
-/// How far a number of the paper may be off.
-const TOLERANCE: f64 = 0.1;
-/// Where that is from.
-const A_TENTH: &str = "stated beforehand: a tenth";
+use limits::{AFTER_DEATH, FADING, GIVEN_BACK, WINDOW_BYTES};
 
 /// What a box is said to have, by column.
 struct Row {
@@ -109,7 +97,7 @@ fn at_rate(
     let ours = read(if middle == "none" { "paper" } else { middle });
     let gain = ours.less(read("none"), Sample::goodput_mbit_s);
     let in_kbit = of(&measured.reads, ("kbit", rate), ("none", "plain"));
-    paper(id, what, "Mbit/s", runs.goodput(), value(published, TOLERANCE, A_TENTH))
+    paper(id, what, "Mbit/s", runs.goodput(), tenth(published))
         .claims(directed("Proxy TCP above Reno", gain))
         .why(format!(
             "read as kbit the rate gives Reno {:.3}; the errors alone allow a Reno sender {:.2}, the link \
@@ -131,12 +119,12 @@ fn gain_of(measured: &Measured, rate: u32, percent: f64) -> Stated {
         table.iter().find(|(known, _)| *known == rate).map_or(f64::NAN, |(_, value)| *value)
     };
     let what = format!("Proxy TCP above Reno at one error in {rate} KByte");
-    paper(format!("text.{rate}.gain"), what, "%", gain, value(percent, TOLERANCE, A_TENTH))
-        .above("a gain", 0.0)
-        .why(format!(
+    paper(format!("text.{rate}.gain"), what, "%", gain, tenth(percent)).above("a gain", 0.0).why(
+        format!(
             "the paper's own Table 3 has {:+.0} %",
             100.0 * (of_table(PROXY) / of_table(RENO) - 1.0)
-        ))
+        ),
+    )
 }
 
 /// Fig. 8: how long a sender of its own accord waits.
@@ -144,7 +132,7 @@ fn reno_waits(measured: &Measured) -> Stated {
     let [wait, short] =
         [2.5, 1.5].map(|lasts| measured.fades.sweep("none", "ns2", lasts).first_data());
     let what = "how long Reno does not notice that a fade of 2.5 s is over";
-    paper("fig8.reno-waits", what, "s", wait, value(1.0, TOLERANCE, A_TENTH))
+    paper("fig8.reno-waits", what, "s", wait, tenth(1.0))
         // A round trip of 80 ms is nothing that has to be noticed.
         .above("longer than a round trip", 0.1)
         .why(format!(

@@ -4,19 +4,13 @@
 use super::super::boxes::Boxed;
 use super::super::detection::{self, detection, worth};
 use super::super::kernel::{self, Beside};
+use super::super::measured::Measured;
 use super::super::sample::Sample;
 use super::super::setup::{Id, Sender};
 use super::super::stock;
-use super::{AFTER_DEATH, FADING, Measured, TOLERANCE};
-use crate::claims::{Stated, at_least, at_most, below, between, directed, more, project};
+use super::limits::{AFTER_DEATH, FADING, HARMLESS, LEVEL, NEARLY_ALL};
+use crate::claims::{Stated, at_least, at_most, beside, directed, more, project};
 use ackord_measure::stats::Estimate;
-
-/// "Level": at least so much of Snoop, percent.
-pub(super) const LEVEL: f64 = 97.0;
-/// Noticed, or delivered of the ideal: at least, percent.
-const NEARLY_ALL: f64 = 95.0;
-/// What a box may cost where nothing is to be won, percent.
-pub(super) const HARMLESS: f64 = -1.0;
 
 /// All of them.
 pub(super) fn ours(measured: &Measured) -> Vec<Stated> {
@@ -178,14 +172,11 @@ fn profile(one: &Beside) -> Stated {
         one.sender, one.outage_s, one.middle
     );
     let id = format!("kernel.{}.{}.{}s", one.sender, one.middle, one.outage_s);
-    let tenth = between(-100.0 * TOLERANCE, 100.0 * TOLERANCE);
-    project(id, what, "%", one.off_percent, tenth)
-        .claims(below("within a half", &one.off_percent.magnitude(), 50.0))
-        .why(format!(
-            "{}: {:.2} MB, here {:.2}, over {} phases",
-            kernel::version(),
-            one.kernel_mb.mean,
-            one.ours_mb.mean,
-            one.kernel_mb.runs
-        ))
+    beside(id, what, one.off_percent).why(format!(
+        "{}: {:.2} MB, here {:.2}, over {} phases",
+        kernel::version(),
+        one.kernel_mb.mean,
+        one.ours_mb.mean,
+        one.kernel_mb.runs
+    ))
 }

@@ -1,10 +1,10 @@
 //! What this project claims of boxes elsewhere: uploads, wire between box and base station, handovers.
 
+use super::super::measured::Measured;
 use super::super::paths::{APART_MS, GAPS_MS, Knows, LEFT_BEHIND, Place, SHOWN, of, worth};
 use super::super::sample::Sample;
 use super::super::setup::{Id, boxed};
-use super::ours::{HARMLESS, LEVEL};
-use super::{FADING, Measured};
+use super::limits::{FADING, HARMLESS, LEVEL};
 use crate::cells::pairs;
 use crate::claims::{Stated, at_least, at_most, directed, project};
 use ackord_measure::stats::{Estimate, ratio};

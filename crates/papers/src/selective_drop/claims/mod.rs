@@ -14,12 +14,9 @@ mod weights;
 mod wider;
 mod windows;
 
-use super::Measured;
+use super::measured::Measured;
 use super::tables::Queue;
 use crate::claims::Stated;
-
-/// How far a number of the paper may be off.
-const TOLERANCE: f64 = 0.1;
 
 /// Every claim, in the order of the paper.
 pub(super) fn claims(measured: &Measured) -> Vec<Stated> {

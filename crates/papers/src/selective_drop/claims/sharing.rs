@@ -1,11 +1,12 @@
 //! How Reno and Vegas share a link: Tables 1 and 2, the choice of Q_thresh, and ns-2's runs.
 
-use super::{Measured, TOLERANCE};
 use crate::cells::{Cell, Runs};
 use crate::claims::{
-    Stated, above, at_least, at_most, below, between, directed, listed, more, paper, project, value,
+    Stated, TENTH, above, at_least, at_most, below, between, directed, listed, more, paper,
+    project, tenth,
 };
 use crate::selective_drop::endpoints::Detail;
+use crate::selective_drop::measured::Measured;
 use crate::selective_drop::ns2;
 use crate::selective_drop::sample::{Run, Sample};
 use crate::selective_drop::setup::{FAIR_PERCENT, FULL_PERCENT, LINKS, PaperShare};
@@ -76,8 +77,7 @@ fn a_number(
     let (queue, link) = row.key;
     let id = format!("{table}-{}-{name}", link.id);
     let what = format!("{}, {}: {words}", link.label, queue.label_on(link));
-    let tenth = value(published, TOLERANCE, "stated beforehand: a tenth");
-    paper(id, what, unit, row.random(pick), tenth).claims(direction).why(why)
+    paper(id, what, unit, row.random(pick), tenth(published)).claims(direction).why(why)
 }
 
 fn full_use(table: &str, name: &str, rows: &Rows, queue: Queue) -> Stated {
@@ -104,7 +104,7 @@ pub(super) fn beside_ns2(measured: &Measured) -> Vec<Stated> {
         let off = here.over(&ns2).plus(-1.0).times(100.0);
         let id = format!("ns2-{}-fairness", link.id);
         let what = format!("{}, drop-tail: mean fairness off ns-2's", link.label);
-        project(id, what, "%", off, between(-100.0 * TOLERANCE, 100.0 * TOLERANCE))
+        project(id, what, "%", off, between(-100.0 * TENTH, 100.0 * TENTH))
             .claims(below("unfair, too", &here, 50.0))
             .why(format!(
                 "ns-2's mean is {:.2} %, ours {:.2} % ({:+.0} % off it with Vegas's diff rounded as \

@@ -1,11 +1,10 @@
 //! Weights (paper §4.1): the paper says that a weighted connection can be made to perform better than the
 //! others. This project says more of its own form: shares are as the weights.
 
-use super::TOLERANCE;
 use super::sharing::WITHIN_POINTS;
 use super::wider::{DRR, PAPER, PRACTICAL};
 use crate::cells::least;
-use crate::claims::{Stated, at_least, listed, more, paper, project};
+use crate::claims::{Stated, TENTH, at_least, listed, more, paper, project};
 use crate::selective_drop::wider::Asked;
 
 /// The two forms' claims.
@@ -68,8 +67,7 @@ fn as_weights(weighted: &[&Asked]) -> Option<Stated> {
     let (asked, measured) = least(each)?;
     let what = "practical: every rate is its weighted max-min share, a tenth off at most (smallest over \
                 largest of rates over weights, least of nine)";
-    let claim =
-        project("weights-max-min", what, "%", measured, at_least(100.0 * (1.0 - TOLERANCE)));
+    let claim = project("weights-max-min", what, "%", measured, at_least(100.0 * (1.0 - TENTH)));
     Some(claim.above("nobody gets twice what its weight is worth", 50.0).why(format!(
         "{}: {:.1} %, single runs from {:.1} to {:.1} %.",
         asked.question.caption(),

@@ -1,9 +1,9 @@
 //! Windows: cwnd over time (Fig. 2 and 9) and base windows (Fig. 3 and 6).
 
-use super::Measured;
 use super::sharing::cwnd_of;
 use crate::claims::{Stated, at_least, at_most, below, directed, exactly, paper};
 use crate::selective_drop::cwnd_figures::Windows;
+use crate::selective_drop::measured::Measured;
 use crate::selective_drop::setup::FAIR_PERCENT;
 use crate::selective_drop::tables::Queue;
 use crate::selective_drop::{fig3, fig6};
