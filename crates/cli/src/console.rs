@@ -1,6 +1,6 @@
 //! Standard output and error: what is a terminal, what is coloured, what a closed pipe means.
 
-use ackord_report::{Colour, Screen};
+use ackord_report::{Screen, shows_colours};
 use ackord_scenario::Style;
 use std::io::{self, IsTerminal, Write};
 
@@ -12,15 +12,15 @@ const WIDEST: u16 = 120;
 /// Where text goes.
 #[derive(Clone, Debug)]
 pub(crate) struct Console {
-    out: Colour,
-    error: Colour,
+    out: bool,
+    error: bool,
 }
 
 impl Console {
     /// This process's output, coloured on terminals unless `NO_COLOR` says otherwise.
     pub(crate) fn of_process() -> Console {
         let no_color = std::env::var_os("NO_COLOR");
-        let choose = |terminal| Colour::choose(terminal, no_color.as_deref());
+        let choose = |terminal| shows_colours(terminal, no_color.as_deref());
         Console {
             out: choose(io::stdout().is_terminal()),
             error: choose(io::stderr().is_terminal()),
@@ -36,20 +36,17 @@ impl Console {
             Some(Ok(size)) if size.ws_col > 0 => size.ws_col.clamp(NARROWEST, WIDEST),
             _ => Screen::NONE.columns,
         };
-        Screen { colour: self.out, columns }
+        Screen { colours: self.out, columns }
     }
 
     /// Whether what is drawn on a terminal that is opened by its name is coloured.
-    pub(crate) fn terminal_colour(&self) -> Colour {
-        Colour::choose(true, std::env::var_os("NO_COLOR").as_deref())
+    pub(crate) fn terminal_colours(&self) -> bool {
+        shows_colours(true, std::env::var_os("NO_COLOR").as_deref())
     }
 
     /// Whether errors are coloured.
     pub(crate) fn error_style(&self) -> Style {
-        match self.error {
-            Colour::Always => Style::Coloured,
-            Colour::Never => Style::Plain,
-        }
+        if self.error { Style::Coloured } else { Style::Plain }
     }
 
     /// Results, to standard output.

@@ -6,9 +6,7 @@ use crate::input::OutputArguments;
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_live::StopHandle;
-use ackord_papers::live_papers::{
-    LiveEffort, LivePaper, LivePapersError, live_papers, on_this_kernel,
-};
+use ackord_papers::live_papers::{Effort, LivePaper, LivePapersError, live_papers, on_this_kernel};
 use clap::Args;
 
 /// Repeat the two phone papers on this kernel: what does a user of stock Linux gain?
@@ -45,7 +43,7 @@ pub(crate) fn run(arguments: &LivePapersArguments, console: &Console) -> Result<
     let stop = StopHandle::new()?;
     let waker = stop.clone();
     let interrupt = Interrupt::listen_and(move || waker.stop())?;
-    let effort = if arguments.quick { LiveEffort::Quick } else { LiveEffort::Full };
+    let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
     let meter = Meter::begin("live papers");
     let report =
         live_papers(&papers, effort, &mut |job| on_this_kernel(job, &stop), &mut |share| {

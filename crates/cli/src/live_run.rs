@@ -15,8 +15,8 @@ use ackord_report::OutputFile;
 use ackord_report::live::{LiveCommand, LiveDetails, ProgramEnding, TrustWord};
 use ackord_scenario::{NodeKind, Override, Scenario, ScenarioFile};
 use ackord_study::{
-    CaptureFiles, Ending, HistoryUse, KeepSeries, LiveRunOptions, LiveRunOutcome, Origin,
-    ProgramOutput, Progress, finished_transfers, live_run, live_run_report, live_run_report_files,
+    CaptureFiles, Ending, HistoryUse, LiveRunOptions, LiveRunOutcome, Origin, ProgramOutput,
+    Progress, finished_transfers, live_run, live_run_report, live_run_report_files,
 };
 use ackord_units::{Quantity, Span};
 use ackord_wire::NodeId;
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(),
     let own_terminal = arguments.meter.takes_own_terminal();
     let options = LiveRunOptions {
         seed: arguments.seed.unwrap_or(scenario.seed),
-        series: if files { KeepSeries::Yes } else { KeepSeries::No },
+        series: files,
         captures: captures.as_mut().map(|folder| folder as &mut dyn CaptureFiles),
         ours,
         lateness_budget: arguments.lateness_budget,

@@ -258,7 +258,7 @@ fn look(console: &Console) -> Look {
     // The console of a machine without a window system has no Braille.
     let plain = set("TERM").is_some_and(|term| term == "linux" || term == "dumb");
     Look {
-        colour: console.terminal_colour(),
+        colours: console.terminal_colours(),
         glyphs: if utf8 && !plain { Glyphs::Unicode } else { Glyphs::Ascii },
     }
 }

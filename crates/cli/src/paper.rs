@@ -8,6 +8,7 @@ use crate::progress::Meter;
 use ackord_measure::Claim;
 use ackord_papers::{self as paper, Effort, Journal, Options, Paper, PaperError, PaperReport};
 use ackord_report::{WriteError, data};
+use ackord_study::Effort;
 use clap::Args;
 use serde::Serialize;
 use std::fs::{self, File};

@@ -10,7 +10,7 @@ use crate::progress::Meter;
 use crate::with_history::WithHistory;
 use ackord_scenario::Scenario;
 use ackord_study::{
-    CaptureFiles, KeepSeries, LiveRunOptions, ProgramOutput, Progress, RunOptions, RunOutcome,
+    CaptureFiles, LiveRunOptions, ProgramOutput, Progress, RunOptions, RunOutcome,
     execute, kernels_of, live_run, run_report, run_report_files,
 };
 use clap::Args;
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
     let mut captures = arguments.pcap.as_deref().map(CaptureFolder::open).transpose()?;
     let options = RunOptions {
         seed: arguments.seed.unwrap_or(scenario.seed),
-        series: if arguments.output.wants_files() { KeepSeries::Yes } else { KeepSeries::No },
+        series: arguments.output.wants_files(),
         captures: captures.as_mut().map(|folder| folder as &mut dyn CaptureFiles),
     };
     let meter = Meter::begin(&scenario.name);

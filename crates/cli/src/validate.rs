@@ -12,13 +12,13 @@ use ackord_report::{
     without_plots, write_one,
 };
 use ackord_scenario::KernelChoice;
-use ackord_study::kernel_of;
+use ackord_study::{Effort, kernel_of};
 use ackord_uml::DEFAULT_KERNEL;
 use ackord_units::Span;
 use ackord_validation::validate::{
-    CASES, DifferenceOptions, Effort, KernelSide, LiveEnded, SimulatedKernel, StockKernel,
-    ValidateCase, ValidateLength, ValidateOptions, ValidateOutcome, difference_document,
-    first_difference, validate as make_report,
+    CASES, DifferenceOptions, KernelSide, LiveEnded, Sampling, SimulatedKernel, StockKernel,
+    ValidateCase, ValidateOptions, ValidateOutcome, difference_document, first_difference,
+    validate as make_report,
 };
 use clap::Args;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -170,8 +170,8 @@ fn first_differences(
         }
         let options = DifferenceOptions {
             case,
-            length: options.length,
-            seed: options.effort.first_seed,
+            effort: options.effort,
+            seed: options.sampling.first_seed,
             kernel: kernel.clone(),
             tolerance: arguments.tolerance,
         };
@@ -212,8 +212,8 @@ fn options(arguments: &ValidateArguments) -> Result<ValidateOptions, Failure> {
     let most = arguments.most.unwrap_or(usually).max(seeds).get();
     Ok(ValidateOptions {
         cases,
-        length: if arguments.quick { ValidateLength::Quick } else { ValidateLength::Full },
-        effort: Effort {
+        effort: if arguments.quick { Effort::Quick } else { Effort::Full },
+        sampling: Sampling {
             first_seed: arguments.seed,
             seeds,
             most,

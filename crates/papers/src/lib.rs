@@ -48,7 +48,7 @@ mod together;
 
 pub use journal::Journal;
 pub use kept::kept_claims;
-pub use reproduction::{Effort, Options, Paper, PaperError, PaperReport, Watch, unwatched};
+pub use reproduction::{Options, Paper, PaperError, PaperReport, Watch, unwatched};
 
 static PAPERS: &[Paper] = &[
     Paper {

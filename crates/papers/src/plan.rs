@@ -5,7 +5,7 @@ use crate::journal::Journal;
 use crate::reproduction::{PaperError, Watch};
 use crate::runs::{Job, run_all, run_all_with_journal};
 use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
-use ackord_study::{KeepSeries, RunOutcome};
+use ackord_study::RunOutcome;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ops::{Range, RangeInclusive};
@@ -72,13 +72,13 @@ pub(crate) struct Setup {
     changes: Vec<Override>,
     /// Nothing for the file's own.
     seeds: Option<RangeInclusive<u64>>,
-    series: KeepSeries,
+    series: bool,
 }
 
 impl Setup {
     /// One run, with the file's own seed.
     pub(crate) fn new(source: impl Into<Source>, changes: Vec<Override>) -> Setup {
-        Setup { source: source.into(), changes, seeds: None, series: KeepSeries::No }
+        Setup { source: source.into(), changes, seeds: None, series: false }
     }
 
     /// So many runs, with the seeds from 1 on: the same for every set-up, so that runs can be compared one by
@@ -101,7 +101,7 @@ impl Setup {
 
     /// With series, for plots and readings over time.
     pub(crate) fn with_series(self) -> Setup {
-        Setup { series: KeepSeries::Yes, ..self }
+        Setup { series: true, ..self }
     }
 
     pub(crate) fn scenario(&self) -> Result<Arc<Scenario>, Errors> {

@@ -4,7 +4,7 @@ use crate::claims::Stated;
 use crate::plan::File;
 use crate::reproduction::PaperReport;
 use ackord_measure::Claim;
-use ackord_report::document::{Block, Section, Shown, Table};
+use ackord_report::document::{Block, Section, Table};
 use ackord_report::plot::Plot;
 use ackord_report::tables::claims_in_full;
 use ackord_report::{Context, OutputFile, PaperResults, data, document_files, paper_document};
@@ -67,7 +67,7 @@ impl Report {
 
     pub(crate) fn code(self, caption: &str, text: &str) -> Report {
         let (caption, text) = (caption.to_owned(), text.to_owned());
-        self.block(Block::Code { caption, text, shown: Shown::Folded })
+        self.block(Block::Code { caption, text, open: false })
     }
 
     fn block(mut self, block: Block) -> Report {

@@ -5,7 +5,7 @@ use ackord_measure::Claim;
 use ackord_report::OutputFile;
 use ackord_report::document::{Document, Table};
 use ackord_scenario::Errors;
-use ackord_study::ExecuteError;
+use ackord_study::{Effort, ExecuteError};
 use std::ops::ControlFlow;
 
 /// A paper that can be reproduced.
@@ -26,16 +26,6 @@ pub struct Paper {
     pub(crate) reproduce: fn(Options<'_>, &Watch<'_>) -> Result<PaperReport, PaperError>,
 }
 
-/// How thoroughly to reproduce.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Effort {
-    /// As few runs as the claims need.
-    Quick,
-    /// Enough runs for narrow intervals.
-    #[default]
-    Full,
-}
-
 /// How to reproduce.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
@@ -43,21 +33,6 @@ pub struct Options<'a> {
     pub effort: Effort,
     /// Where finished runs are kept, for papers of many runs.
     pub journal: Option<&'a Journal>,
-}
-
-impl Effort {
-    /// In JSON.
-    pub(crate) fn id(self) -> &'static str {
-        self.of("quick", "full")
-    }
-
-    /// One for a quick reproduction, the other for the full one.
-    pub(crate) fn of<T>(self, quick: T, full: T) -> T {
-        match self {
-            Effort::Quick => quick,
-            Effort::Full => full,
-        }
-    }
 }
 
 /// Called from several threads with the share of the runs that is done; may stop them.

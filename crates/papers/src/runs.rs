@@ -3,7 +3,7 @@
 use crate::journal::{Journal, Key};
 use crate::reproduction::{PaperError, Watch};
 use ackord_scenario::Scenario;
-use ackord_study::{KeepSeries, RunOptions, RunOutcome, execute, without_progress};
+use ackord_study::{RunOptions, RunOutcome, execute, without_progress};
 use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) struct Job {
     pub(super) scenario: Arc<Scenario>,
     pub(super) seed: u64,
-    pub(super) series: KeepSeries,
+    pub(super) series: bool,
 }
 
 /// Runs every job; `keep` takes what is wanted of each outcome, so that thousands fit into memory.
@@ -87,9 +87,7 @@ mod tests {
         let file = ScenarioFile::from_library("lossy-wifi").expect("it is in the library");
         let file = file.with_overrides([Override::new("duration", "500 ms")]);
         let scenario = Arc::new(file.check().expect("a sound scenario"));
-        (1..=6)
-            .map(|seed| Job { scenario: Arc::clone(&scenario), seed, series: KeepSeries::No })
-            .collect()
+        (1..=6).map(|seed| Job { scenario: Arc::clone(&scenario), seed, series: false }).collect()
     }
 
     #[test]

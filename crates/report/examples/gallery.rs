@@ -26,7 +26,7 @@ fn main() -> Result<(), ackord_report::WriteError> {
             ..Context::default()
         };
         let document = run_document(&summary, Some(&series), &context);
-        println!("{}", to_terminal(&document, Screen { colour: Colour::Always, ..Screen::NONE }));
+        println!("{}", to_terminal(&document, Screen { colours: true, ..Screen::NONE }));
         let files = run_files(&summary, Some(&series), &document);
         write_all(&folder.join(format!("flows-{flows}")), &files)?;
     }

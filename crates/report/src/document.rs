@@ -50,17 +50,8 @@ pub enum Block {
         /// The text itself.
         text: String,
         /// Whether a reader sees it at once.
-        shown: Shown,
+        open: bool,
     },
-}
-
-/// Whether a reader sees something at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
-    /// At once.
-    Open,
-    /// Only its caption, until asked for.
-    Folded,
 }
 
 /// A table.

@@ -1,6 +1,6 @@
 //! A report as one HTML file that needs nothing else: style and plots are inside.
 
-use crate::document::{Align, Block, Cell, Document, Section, Shown, Table};
+use crate::document::{Align, Block, Cell, Document, Section, Table};
 use crate::escape::escaped;
 use crate::interactive::{POLICY, SCRIPT, STYLE as INTERACTIVE_STYLE, interactive, plot_json};
 use std::fmt::Write;
@@ -102,8 +102,8 @@ fn block(html: &mut String, block: &Block) {
             let (caption, line) = (escaped(caption), escaped(line));
             let _ = writeln!(html, "<p>{caption}:</p>\n<pre><code>{line}</code></pre>");
         }
-        Block::Code { caption, text, shown } => {
-            let open = if *shown == Shown::Open { " open" } else { "" };
+        Block::Code { caption, text, open } => {
+            let open = if *open { " open" } else { "" };
             let (caption, text) = (escaped(caption), escaped(text));
             let _ = writeln!(
                 html,
@@ -178,8 +178,7 @@ mod tests {
             columns: vec![Column::words(text), Column::numbers(text, text)],
             rows: vec![vec![Cell::text(text), Cell::Count(1)]],
         };
-        let code =
-            Block::Code { caption: text.to_owned(), text: text.to_owned(), shown: Shown::Folded };
+        let code = Block::Code { caption: text.to_owned(), text: text.to_owned(), open: false };
         Document {
             title: text.to_owned(),
             purpose: text.to_owned(),

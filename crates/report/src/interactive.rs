@@ -2,7 +2,7 @@
 //!
 //! A build without it is whole; its pages have tables and pictures only.
 
-use crate::plot::{Dash, Mark, Plot, PlotSeries, Range, Scale, Shape};
+use crate::plot::{Mark, Plot, PlotSeries, Range, Scale, Shape};
 use serde::Serialize;
 
 /// The script, or nothing.
@@ -115,7 +115,7 @@ fn embed<'a>(series: &'a PlotSeries, number: usize, x: &Across, y: &Upright) -> 
             Mark::Points(_) => "discs",
         },
         colour: series.colour.unwrap_or(number),
-        dashed: series.dash == Dash::Dashed,
+        dashed: series.dashed,
         x: across,
         y: upright,
     }

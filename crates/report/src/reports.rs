@@ -1,7 +1,7 @@
 //! Whole reports of runs, comparisons and papers, and the files they become.
 
 use crate::data::{series_csv, summary_csv, to_json};
-use crate::document::{Block, Document, Section, Shown, Table};
+use crate::document::{Block, Document, Section, Table};
 use crate::files::OutputFile;
 use crate::html::to_html;
 use crate::mechanism_table::mechanism_table;
@@ -161,7 +161,7 @@ fn claims_section(claims: &[Claim]) -> Section {
     let holding = tables::claim_reasons(claims, &[Verdict::Holds]);
     if !holding.is_empty() {
         let (caption, text) = ("Of those that hold".to_owned(), holding.join("\n") + "\n");
-        section.blocks.push(Block::Code { caption, text, shown: Shown::Folded });
+        section.blocks.push(Block::Code { caption, text, open: false });
     }
     section
 }
@@ -241,11 +241,11 @@ fn closing(context: &Context, raw: &[(&str, String)]) -> Vec<Section> {
     let mut data = Section::new("To do it again");
     if !context.scenario_text.is_empty() {
         let (caption, text) = ("Scenario".to_owned(), context.scenario_text.clone());
-        data.blocks.push(Block::Code { caption, text, shown: Shown::Open });
+        data.blocks.push(Block::Code { caption, text, open: true });
     }
     for (caption, text) in raw {
         let (caption, text) = ((*caption).to_owned(), text.clone());
-        data.blocks.push(Block::Code { caption, text, shown: Shown::Folded });
+        data.blocks.push(Block::Code { caption, text, open: false });
     }
     sections.push(data);
     sections

@@ -14,36 +14,24 @@ use std::fmt::Write;
 /// A rule under the headings and nothing else: numbers in columns need no lines between them.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
 
-/// Whether the output is coloured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colour {
-    /// Plain text.
-    Never,
-    /// With ANSI sequences.
-    Always,
-}
-
-impl Colour {
-    /// Colour for a terminal, unless its user set `NO_COLOR` to something (no-color.org). The
-    /// caller looks both up.
-    pub fn choose(is_terminal: bool, no_color: Option<&OsStr>) -> Colour {
-        let unwanted = no_color.is_some_and(|value| !value.is_empty());
-        if is_terminal && !unwanted { Colour::Always } else { Colour::Never }
-    }
+/// Whether to show colours: on a terminal, unless its user set `NO_COLOR` to something (no-color.org). The
+/// caller looks both up.
+pub fn shows_colours(is_terminal: bool, no_color: Option<&OsStr>) -> bool {
+    is_terminal && no_color.is_none_or(OsStr::is_empty)
 }
 
 /// What a report is written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
     /// Whether it shows colours.
-    pub colour: Colour,
+    pub colours: bool,
     /// How many characters fit on its lines.
     pub columns: u16,
 }
 
 impl Screen {
     /// What is no terminal: a file or a pipe gets the same text everywhere.
-    pub const NONE: Screen = Screen { colour: Colour::Never, columns: 100 };
+    pub const NONE: Screen = Screen { colours: false, columns: 100 };
 
     /// Text broken into lines between words; lines after the first begin with `indent`.
     fn wrapped(self, text: &str, indent: &str) -> String {
@@ -52,10 +40,7 @@ impl Screen {
 
     fn bold(self, text: &str) -> String {
         let text = printable(text);
-        match self.colour {
-            Colour::Always => format!("\u{1b}[1m{text}\u{1b}[0m"),
-            Colour::Never => text,
-        }
+        if self.colours { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text }
     }
 }
 
@@ -114,7 +99,7 @@ pub fn table_to_terminal(table: &Table, screen: Screen) -> String {
 fn grid(table: &Table, part: &Part, screen: Screen) -> String {
     let mut grid = comfy_table::Table::new();
     grid.load_style(STYLE).set_content_arrangement(ContentArrangement::Dynamic).force_no_tty();
-    if screen.colour == Colour::Always {
+    if screen.colours {
         grid.enforce_styling();
     }
     grid.set_header(part.columns.iter().map(|(place, _)| heading(&table.columns[*place])));
@@ -251,17 +236,16 @@ mod tests {
         };
         assert!(!to_terminal(&document, Screen::NONE).contains('\u{1b}'));
         assert!(
-            to_terminal(&document, Screen { colour: Colour::Always, ..Screen::NONE })
-                .contains('\u{1b}')
+            to_terminal(&document, Screen { colours: true, ..Screen::NONE }).contains('\u{1b}')
         );
     }
 
     #[test]
     fn a_terminal_is_coloured_unless_its_user_objects() {
-        assert_eq!(Colour::choose(true, None), Colour::Always);
-        assert_eq!(Colour::choose(true, Some(OsStr::new(""))), Colour::Always);
-        assert_eq!(Colour::choose(true, Some(OsStr::new("1"))), Colour::Never);
-        assert_eq!(Colour::choose(false, None), Colour::Never);
+        assert!(shows_colours(true, None));
+        assert!(shows_colours(true, Some(OsStr::new(""))));
+        assert!(!shows_colours(true, Some(OsStr::new("1"))));
+        assert!(!shows_colours(false, None));
     }
 
     #[test]

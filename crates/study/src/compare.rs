@@ -4,7 +4,7 @@
 //! Runs go in parallel; their results are put together in order, so the number of threads changes
 //! nothing.
 
-use crate::execute::{Ending, ExecuteError, KeepSeries, RunOptions, VERSION, execute};
+use crate::execute::{Ending, ExecuteError, RunOptions, VERSION, execute};
 use ackord_measure::{Comparison, RunIdentity, RunSummary, SeriesSet, VariantSummary};
 use ackord_scenario::{Errors, Override, ParseOverrideError, Scenario, ScenarioFile};
 use rayon::prelude::*;
@@ -119,7 +119,7 @@ pub fn compare(
                 scenario: &variant.scenario,
                 seed: first.wrapping_add(u64::from(number)),
                 // One run of each is drawn.
-                series: if number == 0 { KeepSeries::Yes } else { KeepSeries::No },
+                series: number == 0,
             })
         })
         .collect();
@@ -139,7 +139,7 @@ pub fn compare(
 struct Job<'a> {
     scenario: &'a Scenario,
     seed: u64,
-    series: KeepSeries,
+    series: bool,
 }
 
 /// A run that came to its end.

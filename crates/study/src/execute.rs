@@ -30,20 +30,11 @@ const MOST_DEFAULT_SAMPLES: u64 = 500;
 pub struct RunOptions<'a> {
     /// What every random stream derives from; may differ from the scenario's own.
     pub seed: u64,
-    /// Whether to keep series for plots.
-    pub series: KeepSeries,
+    /// Whether to keep series for plots: they take about as long again as the run.
+    pub series: bool,
     /// Where captures go, if any are to be taken: what the scenario asks for, or else both ends
     /// of every flow ([`with_captures`]).
     pub captures: Option<&'a mut dyn CaptureFiles>,
-}
-
-/// Whether to keep series for plots: they take about as long again as the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeepSeries {
-    /// Only the summary.
-    No,
-    /// Values against time, sampled as the scenario says.
-    Yes,
 }
 
 /// How far a run has come.
@@ -112,12 +103,12 @@ pub enum ExecuteError {
 impl RunOptions<'_> {
     /// Only the summary, with this seed.
     pub fn summary_only(seed: u64) -> RunOptions<'static> {
-        RunOptions { seed, series: KeepSeries::No, captures: None }
+        RunOptions { seed, series: false, captures: None }
     }
 
     /// The summary and the series, with this seed.
     pub fn with_series(seed: u64) -> RunOptions<'static> {
-        RunOptions { seed, series: KeepSeries::Yes, captures: None }
+        RunOptions { seed, series: true, captures: None }
     }
 }
 
@@ -165,10 +156,7 @@ pub fn execute(
     let labels = run_labels(scenario, options.seed);
     let mut simulation = Simulation::new(&tapped, options.seed)?;
     let mut summary = Summary::new(&labels);
-    let mut series = match options.series {
-        KeepSeries::Yes => Some(Series::new(&labels, series_options(scenario))),
-        KeepSeries::No => None,
-    };
+    let mut series = options.series.then(|| Series::new(&labels, series_options(scenario)));
     let mut capture = match options.captures {
         Some(files) => Some(CaptureSink::create(&tapped, files)?),
         None => None,

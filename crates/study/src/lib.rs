@@ -29,6 +29,7 @@
 mod capture;
 mod compare;
 mod dumbbell;
+mod effort;
 mod execute;
 pub mod guide;
 mod history;
@@ -47,9 +48,10 @@ pub use capture::{
 };
 pub use compare::{CompareOptions, ComparisonOutcome, Variant, Variants, VaryError, compare};
 pub use dumbbell::{Dumbbell, DumbbellRun};
+pub use effort::Effort;
 pub use execute::{
-    Ending, ExecuteError, KeepSeries, Progress, RunOptions, RunOutcome, VERSION, execute,
-    series_options, without_progress,
+    Ending, ExecuteError, Progress, RunOptions, RunOutcome, VERSION, execute, series_options,
+    without_progress,
 };
 pub use history::{
     CaptureImport, GroupBy, HistoryContext, HistoryUse, ImportCounts, apply_history,

@@ -26,8 +26,7 @@ mod taps;
 
 use crate::capture::{CaptureError, CaptureFiles, with_captures};
 use crate::execute::{
-    Ending, KeepSeries, Progress, RunOptions, RunOutcome, VERSION, count_proxies, queues_at_end,
-    series_options,
+    Ending, Progress, RunOptions, RunOutcome, VERSION, count_proxies, queues_at_end, series_options,
 };
 use crate::labels::run_labels;
 use ackord_live::{
@@ -53,7 +52,7 @@ pub struct LiveRunOptions<'a> {
     /// What every random stream of the path derives from.
     pub seed: u64,
     /// Whether to keep series for plots.
-    pub series: KeepSeries,
+    pub series: bool,
     /// Where captures go, if any are to be taken.
     pub captures: Option<&'a mut dyn CaptureFiles>,
     /// Hosts whose ends of flows are our own TCP.
@@ -145,7 +144,7 @@ impl LiveRunOptions<'_> {
     pub fn new(seed: u64) -> io::Result<LiveRunOptions<'static>> {
         Ok(LiveRunOptions {
             seed,
-            series: KeepSeries::No,
+            series: false,
             captures: None,
             ours: BTreeSet::new(),
             lateness_budget: Span::from_millis(1),
@@ -177,10 +176,7 @@ pub fn live_run(
         None => Cow::Borrowed(scenario),
     };
     let labels = run_labels(scenario, seed);
-    let series = match options.series {
-        KeepSeries::Yes => Some(Series::new(&labels, series_options(scenario))),
-        KeepSeries::No => None,
-    };
+    let series = options.series.then(|| Series::new(&labels, series_options(scenario)));
     let programs = programs::of(scenario, seed, &options)?;
     let taps = match options.captures {
         Some(files) => Some(Taps::create(&tapped, files)?),

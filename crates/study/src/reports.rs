@@ -35,18 +35,15 @@ pub struct Report {
     pub json: String,
 }
 
-/// Whether everything that was to be run was run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Completeness {
-    Complete,
-    Interrupted,
-}
+/// Everything that was to be run was run.
+const COMPLETE: &str = "complete";
+/// Or was not.
+const INTERRUPTED: &str = "interrupted";
 
 #[derive(Serialize)]
 struct RunResults<'a> {
     scenario: &'a str,
-    ending: Completeness,
+    ending: &'static str,
     /// What endpoints took from the history of applications.
     #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<&'a [HistoryUse]>,
@@ -57,7 +54,7 @@ struct RunResults<'a> {
 #[derive(Serialize)]
 struct ComparisonResults<'a> {
     scenario: &'a str,
-    ending: Completeness,
+    ending: &'static str,
     planned_runs: usize,
     finished_runs: usize,
     #[serde(flatten)]
@@ -76,20 +73,20 @@ pub fn run_report(outcome: &RunOutcome, origin: Origin<'_>) -> Report {
 }
 
 /// How a run ended, and what there is to say about that.
-fn ending_of(outcome: &RunOutcome, origin: Origin<'_>) -> (Completeness, Vec<String>) {
+fn ending_of(outcome: &RunOutcome, origin: Origin<'_>) -> (&'static str, Vec<String>) {
     match outcome.ending {
-        Ending::Complete => (Completeness::Complete, Vec::new()),
+        Ending::Complete => (COMPLETE, Vec::new()),
         Ending::Interrupted(at) => {
             let planned = origin.scenario.duration;
             let note = format!("Interrupted at {at} of {planned}: all numbers end there.");
-            (Completeness::Interrupted, vec![note])
+            (INTERRUPTED, vec![note])
         }
     }
 }
 
 fn run_results<'a>(
     outcome: &'a RunOutcome,
-    ending: Completeness,
+    ending: &'static str,
     origin: Origin<'a>,
 ) -> RunResults<'a> {
     RunResults {
@@ -138,12 +135,12 @@ pub fn live_run_report_files(outcome: &LiveRunOutcome, report: &Report) -> Vec<O
 pub fn compare_report(outcome: &ComparisonOutcome, origin: Origin<'_>) -> Report {
     let ComparisonOutcome { comparison, series, finished_runs, planned_runs } = outcome;
     let (ending, notes) = if finished_runs == planned_runs {
-        (Completeness::Complete, Vec::new())
+        (COMPLETE, Vec::new())
     } else {
         let note = format!(
             "Interrupted: {finished_runs} of {planned_runs} runs were finished; only these count."
         );
-        (Completeness::Interrupted, vec![note])
+        (INTERRUPTED, vec![note])
     };
     let results = ComparisonResults {
         scenario: &origin.scenario.name,
@@ -192,7 +189,7 @@ fn context(origin: Origin<'_>, mut notes: Vec<String>) -> Context {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{KeepSeries, RunOptions, execute, without_progress};
+    use crate::{RunOptions, execute, without_progress};
     use ackord_report::document::{Block, Table};
     use ackord_report::{Screen, table_to_terminal};
     use ackord_scenario::library;
@@ -231,7 +228,7 @@ mod tests {
             [_, Err(errors)] => panic!("{errors}"),
         };
         let seed = scenario.seed;
-        let options = RunOptions { seed, series: KeepSeries::No, captures: None };
+        let options = RunOptions { seed, series: false, captures: None };
         let outcome = execute(&scenario, options, &mut without_progress).expect("it runs");
         let origin = Origin { file: &file, overrides: changes, scenario: &scenario, history: None };
         let blocks = run_report(&outcome, origin).document.sections;

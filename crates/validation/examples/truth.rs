@@ -7,8 +7,9 @@
     reason = "a program"
 )]
 
+use ackord_study::Effort;
 use ackord_validation::self_test::{
-    CaseScore, Effort, SelfTestOptions, cases, diagnoser, report, self_test, self_test_document,
+    CaseScore, SelfTestOptions, cases, diagnoser, report, self_test, self_test_document,
 };
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;

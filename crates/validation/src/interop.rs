@@ -2,7 +2,7 @@
 
 use crate::validate::release_of_this_machine;
 use ackord_live::{KernelCounters, Row};
-use ackord_report::document::{Block, Cell, Document, Section, Shown, Table};
+use ackord_report::document::{Block, Cell, Document, Section, Table};
 use ackord_report::table;
 use ackord_study::VERSION;
 use ackord_wire::{IpVersion, Side};
@@ -279,11 +279,7 @@ fn counted(results: &Results) -> Section {
             said.push_str(&format!("{name}:\n{}\n", indented(&words)));
         }
     }
-    let code = |caption: &str, text| Block::Code {
-        caption: caption.to_owned(),
-        text,
-        shown: Shown::Folded,
-    };
+    let code = |caption: &str, text| Block::Code { caption: caption.to_owned(), text, open: false };
     Section::new("What the kernel counted")
         .with(code(
             "Its TCP counters that are not zero, without those of ordinary work (nstat -az has \

@@ -3,74 +3,66 @@
 use crate::workspace::Workspace;
 use crate::{CannotCheck, Findings};
 
-/// Which rooms a crate may use.
-#[derive(Clone, Copy)]
-enum MayUse {
-    /// Any above it.
-    Above,
-    /// Only these.
-    Only(&'static [&'static str]),
-}
+/// Which rooms a crate may use: these, or any above it.
+type MayUse = Option<&'static [&'static str]>;
+const ABOVE: MayUse = None;
 
 /// The rooms from the ground up, and what each may use.
 const ROOMS: &[(&str, MayUse)] = &[
     // For tests only: what the machine lacks, and how busy it is.
-    ("testing", MayUse::Above),
+    ("testing", ABOVE),
     // Code for the compiler: what mechanisms' structs of knobs derive.
-    ("knobs-derive", MayUse::Only(&[])),
-    ("units", MayUse::Only(&["knobs-derive"])),
-    ("wire", MayUse::Above),
-    ("events", MayUse::Above),
-    ("tcp", MayUse::Only(&["units", "wire", "events"])),
+    ("knobs-derive", Some(&[])),
+    ("units", Some(&["knobs-derive"])),
+    ("wire", ABOVE),
+    ("events", ABOVE),
+    ("tcp", Some(&["units", "wire", "events"])),
     // One endpoint against a peer that a script injects: no path, no clock.
-    ("script", MayUse::Only(&["units", "wire", "events", "tcp"])),
+    ("script", Some(&["units", "wire", "events", "tcp"])),
     // A middlebox that splits a connection is made of two endpoints.
-    ("path", MayUse::Only(&["units", "wire", "events", "tcp"])),
-    ("traffic", MayUse::Above),
-    ("scenario", MayUse::Above),
-    ("sim", MayUse::Above),
+    ("path", Some(&["units", "wire", "events", "tcp"])),
+    ("traffic", ABOVE),
+    ("scenario", ABOVE),
+    ("sim", ABOVE),
     // A kernel, its clock and its network card: no packet is looked into.
-    ("uml", MayUse::Only(&["units"])),
+    ("uml", Some(&["units"])),
     // The kernel's calls, and what of them is unsafe: no packet is looked into.
-    ("sys", MayUse::Only(&["testing", "units"])),
-    ("live", MayUse::Above),
-    ("packetdrill", MayUse::Only(&["units", "wire", "events", "tcp"])),
+    ("sys", Some(&["testing", "units"])),
+    ("live", ABOVE),
+    ("packetdrill", Some(&["units", "wire", "events", "tcp"])),
     // A measure that looked into an endpoint could not be fed from a capture.
-    ("measure", MayUse::Only(&["units", "wire", "events"])),
+    ("measure", Some(&["units", "wire", "events"])),
     // What it knows of an application comes from captures as well as from runs.
-    ("history", MayUse::Only(&["units", "wire"])),
+    ("history", Some(&["units", "wire"])),
     // Captures: no endpoint, no path.
-    ("diagnose", MayUse::Only(&["testing", "units", "wire"])),
+    ("diagnose", Some(&["testing", "units", "wire"])),
     // What is around an engine, of whatever kind that is.
-    ("daemon", MayUse::Only(&["testing", "units", "scenario", "measure"])),
+    ("daemon", Some(&["testing", "units", "scenario", "measure"])),
     // Frames of a router: no endpoint, no simulation.
     (
         "gateway",
-        MayUse::Only(&[
+        Some(&[
             "testing", "units", "wire", "events", "tcp", "path", "scenario", "measure", "daemon",
         ]),
     ),
     // Sockets of a host: no packet, no path.
-    (
-        "agent",
-        MayUse::Only(&["testing", "units", "tcp", "scenario", "measure", "history", "daemon"]),
-    ),
-    ("report", MayUse::Only(&["testing", "units", "wire", "events", "measure", "diagnose"])),
-    ("study", MayUse::Above),
-    ("advice", MayUse::Above),
-    ("validation", MayUse::Above),
-    ("papers", MayUse::Above),
-    ("cli", MayUse::Above),
+    ("agent", Some(&["testing", "units", "tcp", "scenario", "measure", "history", "daemon"])),
+    ("report", Some(&["testing", "units", "wire", "events", "measure", "diagnose"])),
+    ("study", ABOVE),
+    ("advice", ABOVE),
+    ("validation", ABOVE),
+    ("papers", ABOVE),
+    ("cli", ABOVE),
     // Readers and endpoints: what takes bytes from strangers.
     (
         "fuzz-targets",
-        MayUse::Only(&[
+        Some(&[
             "units", "wire", "events", "tcp", "path", "scenario", "script", "diagnose", "gateway",
             "daemon", "agent",
         ]),
     ),
     // The ledger of the RFCs and the table of the profiles name knobs.
-    ("xtask", MayUse::Only(&["units", "tcp"])),
+    ("xtask", Some(&["units", "tcp"])),
 ];
 
 const PREFIX: &str = "ackord-";
@@ -114,7 +106,7 @@ fn violations(graph: &[Uses]) -> Vec<String> {
                 (Some(below), _) if below >= rank => Some(
                     "which is at or below it (a test that needs both belongs to the lower one)",
                 ),
-                (Some(above), MayUse::Only(allowed)) if !allowed.contains(&ROOMS[above].0) => {
+                (Some(above), Some(allowed)) if !allowed.contains(&ROOMS[above].0) => {
                     Some("which it must not know")
                 }
                 _ => None,

@@ -5,8 +5,9 @@
 //! although the window never filled it), how much each transfer had, the receiver's largest window,
 //! between which transmissions an outage ended.
 
-use super::model::{Heading, Outage, Place};
+use super::model::{Outage, Place};
 use ackord_diagnose::{Cause, Connection, Interval, Point, PointKind, Trace, Vantage};
+use ackord_live::Direction;
 use ackord_measure::stats::quantile;
 
 /// Whole packets' bytes over payload, with Ethernet's MTU and timestamps.
@@ -25,7 +26,7 @@ const LEAST_PAUSE_S: f64 = 0.002;
 /// What one connection showed.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
-    pub(crate) heading: Heading,
+    pub(crate) direction: Direction,
     pub(crate) place: Option<Place>,
     /// Bytes of the direction of most data, and of the other.
     pub(crate) bytes: [u64; 2],
@@ -54,7 +55,7 @@ pub(crate) struct Facts {
     pub(crate) delays: Vec<Outage>,
     pub(crate) phases: Vec<Phase>,
     /// Who writes twice, where small writes wait for each other, and how often it asks.
-    pub(crate) writes_twice: Option<(Heading, u64)>,
+    pub(crate) writes_twice: Option<(Direction, u64)>,
     /// The receiver's largest window, bytes.
     pub(crate) window: Option<f64>,
     /// Round trips from the vantage point to client and server.
@@ -71,11 +72,11 @@ pub(crate) struct Phase {
 
 impl Facts {
     pub(crate) fn of(connection: &Connection, trace: Option<&Trace>) -> Facts {
-        let heading = match connection.bytes_by[1] > connection.bytes_by[0] {
-            true => Heading::Download,
-            false => Heading::Upload,
+        let direction = match connection.bytes_by[1] > connection.bytes_by[0] {
+            true => Direction::Download,
+            false => Direction::Upload,
         };
-        let sender = usize::from(heading == Heading::Download);
+        let sender = usize::from(direction == Direction::Download);
         let path = &connection.path;
         let mut seconds = [0.0; 28];
         for share in &connection.causes {
@@ -85,8 +86,8 @@ impl Facts {
         let idle = seconds[Cause::ClientIdle.index()] + seconds[Cause::ServerIdle.index()];
         let mss = f64::from(path.mss.max(100));
         let mut facts = Facts {
-            heading,
-            place: place(connection, heading),
+            direction,
+            place: place(connection, direction),
             bytes: [connection.bytes_by[sender], connection.bytes_by[1 - sender]],
             seconds,
             active_s: (connection.duration_s - idle).max(1e-6),
@@ -117,7 +118,7 @@ impl Facts {
         facts.leave_outages_out(connection, trace);
         facts.writes_twice = facts.who_writes_twice(connection, trace);
         if let Some(trace) = trace {
-            facts.capacity = capacity(trace, facts.place, heading, mss);
+            facts.capacity = capacity(trace, facts.place, direction, mss);
             facts.window = window(trace);
         }
         facts
@@ -146,7 +147,7 @@ impl Facts {
         &self,
         connection: &Connection,
         trace: Option<&Trace>,
-    ) -> Option<(Heading, u64)> {
+    ) -> Option<(Direction, u64)> {
         if self.share(&[Cause::NagleDelayedAck]) < 0.05 || self.bytes[1] == 0 {
             return None;
         }
@@ -155,7 +156,7 @@ impl Facts {
         let Some(trace) = trace else {
             // Who pauses before it asks.
             let asks = self.on(&[Cause::ClientIdle]) >= self.on(&[Cause::ServerIdle]);
-            let writer = if asks { Heading::Upload } else { Heading::Download };
+            let writer = if asks { Direction::Upload } else { Direction::Download };
             return Some((writer, held.len().max(self.phases.len()) as u64));
         };
         // A wait ends with the segment that was held.
@@ -166,8 +167,8 @@ impl Facts {
         let apart = |pair: &[&Point]| pair[1].t - pair[0].t > 0.5 * self.rtt_s;
         let groups = 1 + data.windows(2).filter(|pair| apart(pair)).count();
         let (writer, count) = match 2 * by_sender >= held.len() {
-            true => (self.heading, groups.div_ceil(2)),
-            false => (self.heading.other(), groups),
+            true => (self.direction, groups.div_ceil(2)),
+            false => (self.direction.other(), groups),
         };
         Some((writer, count.max(held.len()) as u64))
     }
@@ -187,10 +188,10 @@ fn both([one, other]: [Option<f64>; 2]) -> Option<f64> {
     Some(one? + other?).filter(|sum| *sum > 0.0)
 }
 
-fn place(connection: &Connection, heading: Heading) -> Option<Place> {
-    let (sender, receiver) = match heading {
-        Heading::Download => (Place::Server, Place::Client),
-        Heading::Upload => (Place::Client, Place::Server),
+fn place(connection: &Connection, direction: Direction) -> Option<Place> {
+    let (sender, receiver) = match direction {
+        Direction::Download => (Place::Server, Place::Client),
+        Direction::Upload => (Place::Client, Place::Server),
     };
     match connection.vantage {
         Vantage::NearSender => Some(sender),
@@ -314,8 +315,8 @@ fn outage(
 }
 
 /// The rate of trains: a number of ACKs, or of segments, that follow each other closely.
-fn capacity(trace: &Trace, place: Option<Place>, heading: Heading, mss: f64) -> Option<f64> {
-    let receives = if heading == Heading::Download { Place::Client } else { Place::Server };
+fn capacity(trace: &Trace, place: Option<Place>, direction: Direction, mss: f64) -> Option<f64> {
+    let receives = if direction == Direction::Download { Place::Client } else { Place::Server };
     let mut steps: Vec<(f64, f64)> = Vec::new();
     let mut highest = 0;
     for point in &trace.points {

@@ -1,8 +1,9 @@
 //! The first guess of a model, from the facts.
 
 use super::facts::{Facts, PACKET};
-use super::model::{Heading, LossProcess, Model, Outage, Place, Traffic};
+use super::model::{LossProcess, Model, Outage, Place, Traffic};
 use ackord_diagnose::Cause;
+use ackord_live::Direction;
 
 /// Longer connections are fitted by a part of this length, s.
 const LONGEST_S: f64 = 60.0;
@@ -38,7 +39,7 @@ pub(super) fn guess(facts: &Facts, remarks: &mut Vec<String>) -> Model {
         if facts.bytes[0] as f64 > 3.0 * facts.mss { 8.0 * PACKET / rate } else { 0.0 };
     let one_way = ((facts.rtt_s - serialisation) / 2.0).max(10e-6);
     let mut model = Model::clean(rate, 2.0 * one_way, facts.bytes[0]);
-    model.heading = facts.writes_twice.map_or(facts.heading, |(writer, _)| writer);
+    model.direction = facts.writes_twice.map_or(facts.direction, |(writer, _)| writer);
     model.place = facts.place.unwrap_or(Place::Server);
     model.air_s = one_way * air_share(facts, remarks);
     model.wired_s = one_way - model.air_s;
@@ -88,7 +89,7 @@ fn traffic_of(facts: &Facts) -> Traffic {
     let idle = facts.on(&[Cause::ClientIdle, Cause::ServerIdle]);
     let gaps = count.saturating_sub(1).max(1) as f64;
     if let Some((writer, count)) = facts.writes_twice {
-        let (written, read) = if writer == facts.heading { (bytes, back) } else { (back, bytes) };
+        let (written, read) = if writer == facts.direction { (bytes, back) } else { (back, bytes) };
         let count = count.max(1);
         let (write, reply) = ((written / (2 * count)).max(1), (read / count).max(1));
         let gap_s = idle / count.saturating_sub(1).max(1) as f64;
@@ -99,9 +100,9 @@ fn traffic_of(facts: &Facts) -> Traffic {
     }
     if back >= 20 * count {
         let (client, server) = (facts.on(&[Cause::ClientIdle]), facts.on(&[Cause::ServerIdle]));
-        let (asks, answers) = match facts.heading {
-            Heading::Download => (client, server),
-            Heading::Upload => (server, client),
+        let (asks, answers) = match facts.direction {
+            Direction::Download => (client, server),
+            Direction::Upload => (server, client),
         };
         return Traffic::Questions {
             request: back / count,

@@ -35,7 +35,7 @@ mod tests;
 mod verify;
 
 pub use fit::{Fit, MOST_ERROR_PERCENT, SEEDS, WhyNot, fit, fit_traced};
-pub use model::{Heading, LossProcess, Model, Outage, Place, Traffic};
+pub use model::{LossProcess, Model, Outage, Place, Traffic};
 pub use predict::{LEAST_GAIN_PERCENT, PredictProgress, Prediction, predict};
 pub use simulate::SimulateError;
 pub use table::{RemedyKind, remedies_for};

@@ -10,25 +10,7 @@
 //!
 //! Not modelled: losses of acknowledgments, a rate that changes, more than one bottleneck.
 
-/// Which way most data goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heading {
-    /// From the server to the client.
-    Download,
-    /// From the client to the server.
-    Upload,
-}
-
-impl Heading {
-    /// The other way.
-    #[must_use]
-    pub fn other(self) -> Heading {
-        match self {
-            Heading::Download => Heading::Upload,
-            Heading::Upload => Heading::Download,
-        }
-    }
-}
+use ackord_live::Direction;
 
 /// How packets are lost that no queue drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,7 +98,7 @@ pub enum Place {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// Which way data goes.
-    pub heading: Heading,
+    pub direction: Direction,
     /// The rate of the bottleneck, whole packets, bit/s.
     pub rate_bit_s: f64,
     /// The delay between server and router, one way, s.
@@ -169,7 +151,7 @@ impl Model {
     /// A clean download of `bytes` between Linux hosts.
     pub fn clean(rate_bit_s: f64, rtt_s: f64, bytes: u64) -> Model {
         let mut model = Model {
-            heading: Heading::Download,
+            direction: Direction::Download,
             rate_bit_s,
             wired_s: rtt_s / 4.0,
             air_s: rtt_s / 4.0,

@@ -1,6 +1,7 @@
 //! A model as a scenario file.
 
-use super::model::{Heading, LossProcess, Model, Outage, Traffic};
+use super::model::{LossProcess, Model, Outage, Traffic};
+use ackord_live::Direction;
 use std::fmt::Write;
 
 impl Model {
@@ -31,9 +32,9 @@ impl Model {
     }
 
     fn links(&self, text: &mut String, seed: Option<u64>) {
-        let (from, to) = match self.heading {
-            Heading::Download => ("server", "client"),
-            Heading::Upload => ("client", "server"),
+        let (from, to) = match self.direction {
+            Direction::Download => ("server", "client"),
+            Direction::Upload => ("client", "server"),
         };
         for (from, to) in [(from, "router"), ("router", to)] {
             let is_air = from == "client" || to == "client";
@@ -116,7 +117,7 @@ impl Model {
     }
 
     fn ends(&self, text: &mut String) {
-        let sends = if self.heading == Heading::Download { "server" } else { "client" };
+        let sends = if self.direction == Direction::Download { "server" } else { "client" };
         text.push_str("\n[tcp]\nprofile = \"linux\"\n");
         if self.no_delay {
             text.push_str("nagle = \"off\"\n");

@@ -4,7 +4,7 @@ use super::model::Model;
 use ackord_diagnose::{Connection, Options, Reader, Trace, diagnose};
 use ackord_scenario::ScenarioFile;
 use ackord_study::CaptureFiles;
-use ackord_study::{ExecuteError, KeepSeries, RunOptions, execute, without_progress};
+use ackord_study::{ExecuteError, RunOptions, execute, without_progress};
 use std::cell::RefCell;
 use std::io::{self, Cursor, Write};
 use std::rc::Rc;
@@ -50,7 +50,7 @@ pub(crate) fn captured(model: &Model, seed: u64) -> Result<Ran, SimulateError> {
         .map_err(|errors| SimulateError::Unsound(errors.to_string()))?;
     let bytes = Rc::new(RefCell::new(Vec::new()));
     let mut files = InMemory { wanted: model.capture().1, bytes: Rc::clone(&bytes) };
-    let options = RunOptions { seed, series: KeepSeries::No, captures: Some(&mut files) };
+    let options = RunOptions { seed, series: false, captures: Some(&mut files) };
     let outcome = execute(&scenario, options, &mut without_progress)?;
     let bytes = bytes.take();
     let seen = read(bytes).ok_or(SimulateError::Nothing)?;

@@ -1,7 +1,8 @@
 //! The remedies: what each is for, where it is installed, by which command, and what it is in a model.
 
-use super::model::{Heading, LossProcess, Model, Traffic};
+use super::model::{LossProcess, Model, Traffic};
 use ackord_diagnose::Cause;
+use ackord_live::Direction;
 
 /// Something that can be done about lost time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -149,7 +150,7 @@ impl RemedyKind {
             // What a client sends is lost before it comes to the gateway.
             ProxyTcp | Snoop => {
                 let goes_wrong = model.loss != LossProcess::None || !model.outages.is_empty();
-                model.heading == Heading::Download && goes_wrong && model.proxy.is_none()
+                model.direction == Direction::Download && goes_wrong && model.proxy.is_none()
             }
             Bbr => !model.congestion.contains("bbr"),
             Rack | Reordering => model.detection.is_some(),
@@ -159,7 +160,9 @@ impl RemedyKind {
             NoDelay => matches!(model.traffic, Traffic::TwoWrites { .. }) && !model.no_delay,
             AdaptiveAck | QuickAck => model.ack.is_none(),
             // A gateway's queue stands towards the mobile hosts.
-            FqCodel | SelectiveDrop => model.heading == Heading::Download && model.queue.is_none(),
+            FqCodel | SelectiveDrop => {
+                model.direction == Direction::Download && model.queue.is_none()
+            }
         }
     }
 

@@ -1,9 +1,10 @@
 //! Bounds that follow from theory.
 
-use super::model::{Heading, LossProcess, Model, Outage, Place, Traffic};
+use super::model::{LossProcess, Model, Outage, Place, Traffic};
 use super::simulate::{captured, timed};
 use super::{Advice, GainVerdict, WhyNot, fit, fit_traced, predict, remedies_for, verify};
 use ackord_diagnose::{Cause, Diagnosis, Remedy};
+use ackord_live::Direction;
 use std::ops::ControlFlow;
 
 /// What a model shows to who captures it, fitted and predicted; what is fitted is printed where it fails.
@@ -155,12 +156,13 @@ fn two_outages_in_a_row_are_two_and_no_losses_by_chance() {
 
 #[test]
 fn who_writes_twice_is_told_without_pauses_and_from_either_end() {
-    for (writer, reply) in [(Heading::Upload, 60), (Heading::Upload, 700), (Heading::Download, 90)]
+    for (writer, reply) in
+        [(Direction::Upload, 60), (Direction::Upload, 700), (Direction::Download, 90)]
     {
         let mut model = Model::clean(20e6, 0.01, 0);
-        model.heading = writer;
+        model.direction = writer;
         model.traffic = Traffic::TwoWrites { write: 60, reply, count: 20, gap_s: 0.0 };
-        let place = if writer == Heading::Upload { Place::Client } else { Place::Server };
+        let place = if writer == Direction::Upload { Place::Client } else { Place::Server };
         for place in [place, Place::Router] {
             model.place = place;
             let (connection, trace) =

@@ -6,8 +6,9 @@ use crate::input::{OutputArguments, Results, check_file};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_report::{OutputFile, data, document_files, to_markdown, write_one};
+use ackord_study::Effort;
 use ackord_validation::self_test::{
-    CaseScore, Effort, SelfTestError, SelfTestOptions, cases, diagnoser, report, self_test,
+    CaseScore, SelfTestError, SelfTestOptions, cases, diagnoser, report, self_test,
     self_test_document,
 };
 use clap::Args;

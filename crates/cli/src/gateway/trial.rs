@@ -5,12 +5,13 @@ use crate::errors::Failure;
 use crate::input::{OutputArguments, Results, check_file};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
+use ackord_live::Direction;
 use ackord_report::{OutputFile, data, document_files, to_markdown, write_one};
 use ackord_validation::gateway_trials::{
-    Family, Heading, Remedy, RoutedKernel, Sender, TRIALS, Trial, TrialOptions, Wanted,
-    trials_document, try_gateway,
+    Family, Remedy, RoutedKernel, Sender, TRIALS, Trial, TrialOptions, Wanted, trials_document,
+    try_gateway,
 };
-use ackord_validation::validate::{Effort, LiveEnded};
+use ackord_validation::validate::{LiveEnded, Sampling};
 use clap::Args;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::ops::ControlFlow;
@@ -98,7 +99,7 @@ pub(crate) fn trial(arguments: &TrialArguments, console: &Console) -> Result<(),
     };
     let kernel = RoutedKernel::new(program);
     let (cells, minutes) = (options.cells.len(), options.seconds()? / 60.0);
-    let runs = options.effort.seeds;
+    let runs = options.sampling.seeds;
     console.remark(&format!("{cells} cells, {runs} live runs of each: {minutes:.0} min at least"));
     let interrupt = Interrupt::listen()?;
     let meter = Meter::begin("trials");
@@ -143,7 +144,7 @@ fn options(arguments: &TrialArguments) -> Result<TrialOptions, Failure> {
             TRIALS.iter(),
             |one: &&Trial| one.name,
         )?,
-        headings: words("way", &arguments.ways, Heading::ALL, Heading::name)?,
+        directions: words("way", &arguments.ways, Direction::ALL, Direction::name)?,
         families: words("protocol", &arguments.families, Family::ALL, Family::name)?,
         senders: words("sender", &arguments.senders, Sender::ALL, Sender::name)?,
         remedies: words("remedy of the trials", &arguments.remedies, Remedy::ALL, Remedy::name)?,
@@ -158,7 +159,7 @@ fn options(arguments: &TrialArguments) -> Result<TrialOptions, Failure> {
     Ok(TrialOptions {
         cells,
         duration: arguments.quick.then_some(QUICK),
-        effort: Effort {
+        sampling: Sampling {
             first_seed: arguments.seed,
             seeds,
             most: arguments.most.unwrap_or(seeds).max(seeds).get(),

@@ -16,7 +16,6 @@ use super::series::{Now, Points, Series, highest, round_top};
 use super::words::{PACKETS, Unit, number, rate, time};
 use ackord_events::DropReason;
 use ackord_live::MeterView;
-use ackord_report::Colour;
 use ackord_units::Span;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
@@ -50,7 +49,7 @@ pub(crate) enum Motion {
 /// What the terminal can show.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
-    pub(crate) colour: Colour,
+    pub(crate) colours: bool,
     pub(crate) glyphs: Glyphs,
 }
 
@@ -356,10 +355,8 @@ impl Picture<'_> {
     }
 
     fn coloured(&self, colour: Color) -> Style {
-        match self.look.colour {
-            Colour::Always => Style::default().fg(colour),
-            Colour::Never => Style::default(),
-        }
+        let plain = Style::default();
+        if self.look.colours { plain.fg(colour) } else { plain }
     }
 }
 

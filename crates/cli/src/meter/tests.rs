@@ -3,7 +3,6 @@
 use super::draw::{Glyphs, Look, Motion, Picture};
 use super::*;
 use ackord_live::{Carried, DirectionSample, Lateness, MeteredLink};
-use ackord_report::Colour;
 use ackord_units::{Bytes, Rate, Time};
 use proptest::collection::vec;
 use proptest::option;
@@ -12,7 +11,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Color;
 
-const PLAIN: Look = Look { colour: Colour::Never, glyphs: Glyphs::Unicode };
+const PLAIN: Look = Look { colours: false, glyphs: Glyphs::Unicode };
 
 /// A link of 10 Mbit/s that is full in the first direction, with acknowledgments in the other.
 fn full_link(seconds: u64) -> MeterView {
@@ -132,7 +131,7 @@ fn an_emulator_that_is_late_is_said_to_be_even_where_there_is_one_line() {
 #[test]
 fn colour_is_only_used_where_it_is_wanted_and_never_needed() {
     let view = full_link(60);
-    let coloured = Look { colour: Colour::Always, glyphs: Glyphs::Unicode };
+    let coloured = Look { colours: true, glyphs: Glyphs::Unicode };
     let colours = |look| {
         let buffer = drawn(&picture(&view, look), (80, 24));
         buffer.content.iter().filter(|cell| cell.fg != Color::Reset).count()
@@ -145,7 +144,7 @@ fn colour_is_only_used_where_it_is_wanted_and_never_needed() {
 #[test]
 fn a_terminal_of_ascii_gets_ascii() {
     let view = full_link(60);
-    let ascii = Look { colour: Colour::Never, glyphs: Glyphs::Ascii };
+    let ascii = Look { colours: false, glyphs: Glyphs::Ascii };
     let all = rows(&picture(&view, ascii), (80, 24)).join("\n");
     assert!(all.is_ascii() && !all.contains('?'), "{all}");
     assert!(all.contains("*******************") && all.contains("ooooooooooo"), "{all}");
@@ -258,7 +257,7 @@ proptest! {
         ascii in any::<bool>(),
     ) {
         let glyphs = if ascii { Glyphs::Ascii } else { Glyphs::Unicode };
-        let look = Look { colour: Colour::Always, glyphs };
+        let look = Look { colours: true, glyphs };
         let scale = Span::from_secs(scale);
         let picture = Picture { view: &view, place: (1, 1), scale, motion: Motion::Paused, look };
         let rows = rows(&picture, size);

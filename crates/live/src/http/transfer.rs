@@ -2,13 +2,35 @@
 
 use ackord_units::{Bytes, Rate, Span, Time};
 
-/// Which way a file went, seen from the HTTP client.
+/// Which way data goes, seen from the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the server to the client.
     Download,
     /// From the client to the server.
     Upload,
+}
+
+impl Direction {
+    /// Both.
+    pub const ALL: &[Direction] = &[Direction::Download, Direction::Upload];
+
+    /// As a user writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Direction::Download => "download",
+            Direction::Upload => "upload",
+        }
+    }
+
+    /// The other way.
+    #[must_use]
+    pub fn other(self) -> Direction {
+        match self {
+            Direction::Download => Direction::Upload,
+            Direction::Upload => Direction::Download,
+        }
+    }
 }
 
 /// One body that was moved.

@@ -5,7 +5,8 @@ use super::sample::Sample;
 use super::simulation::{self, Simulations};
 use super::{ato, fit, gains, phones};
 use crate::plan::Plan;
-use crate::reproduction::{Effort, PaperError, Watch};
+use crate::reproduction::{PaperError, Watch};
+use ackord_study::Effort;
 use ackord_units::Span;
 
 /// The share of the runs that the fits are.

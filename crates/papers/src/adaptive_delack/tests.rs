@@ -6,8 +6,9 @@ use super::setup::{
 };
 use super::simulation::Row;
 use super::*;
-use crate::reproduction::{Effort, unwatched};
+use crate::reproduction::unwatched;
 use crate::testkit::{is_measured, is_sound, may_hold};
+use ackord_study::Effort;
 use ackord_units::Span;
 use std::sync::OnceLock;
 

@@ -7,7 +7,8 @@ use super::setup::{RUNS_OF_PAPER, TRANSFERS};
 use super::stalls::{self, Stalls};
 use super::transfers::{self, Transfers};
 use crate::plan::{Plan, Setup};
-use crate::reproduction::{Effort, PaperError, Watch};
+use crate::reproduction::{PaperError, Watch};
+use ackord_study::Effort;
 
 /// How much is run.
 #[derive(Clone, Copy, Debug)]

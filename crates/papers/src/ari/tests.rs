@@ -3,8 +3,9 @@
 use super::sample::Sample;
 use super::setup::{Growth, Policy, Transfer};
 use super::*;
-use crate::reproduction::{Effort, unwatched};
+use crate::reproduction::unwatched;
 use crate::testkit::{has_numbers, is_sound, may_hold};
+use ackord_study::Effort;
 use std::sync::OnceLock;
 
 /// Measured once for all tests: the runs take seconds without optimisation.

@@ -7,7 +7,8 @@ use super::sample::{KEPT, Run, Sample};
 use super::setup::TAUS;
 use crate::cells::Cells;
 use crate::plan::Plan;
-use crate::reproduction::{Effort, Options, PaperError, Watch};
+use crate::reproduction::{Options, PaperError, Watch};
+use ackord_study::Effort;
 use ackord_units::Span;
 
 /// How much is run.

@@ -4,8 +4,9 @@ use super::curves::Grid;
 use super::sample::Run;
 use super::*;
 use crate::journal::Journal;
-use crate::reproduction::{Effort, unwatched};
+use crate::reproduction::unwatched;
 use crate::testkit::{Lines, is_measured, is_sound};
+use ackord_study::Effort;
 use ackord_units::Span;
 
 const TINY: Extent = Extent {

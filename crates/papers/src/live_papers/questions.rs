@@ -4,10 +4,36 @@
 //! their years: that is what a user would have now. Nothing else of a path is changed but what a
 //! question's title says.
 
-use super::LivePaper;
 use crate::plan::{File, Setup, file, set, set_each};
 use ackord_scenario::{Errors, Scenario};
 use std::sync::Arc;
+
+/// A paper whose experiment can be repeated on a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LivePaper {
+    /// Lee, Lee and Kim 2015: the adaptive delayed ACK.
+    AdaptiveDelack,
+    /// Lee et al. 2016: ARI.
+    Ari,
+}
+
+impl LivePaper {
+    /// Both.
+    pub const ALL: [LivePaper; 2] = [LivePaper::AdaptiveDelack, LivePaper::Ari];
+
+    /// As a user writes it, and as the folder below `papers/` is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LivePaper::AdaptiveDelack => "adaptive-delack",
+            LivePaper::Ari => "ari",
+        }
+    }
+
+    /// The paper of this name.
+    pub fn find(name: &str) -> Option<LivePaper> {
+        LivePaper::ALL.into_iter().find(|paper| paper.name() == name)
+    }
+}
 
 /// Something to be found out: one workload on one path, with several receivers.
 #[derive(Clone, Debug)]
@@ -48,18 +74,10 @@ pub(super) struct Receiver {
     pub(super) id: &'static str,
     /// For people.
     pub(super) label: &'static str,
-    pub(super) who: Who,
+    /// Whether it is our TCP, or the kernel's.
+    pub(super) ours: bool,
     /// Changes to the scenario: path and value.
     changes: &'static [(&'static str, &'static str)],
-}
-
-/// Whose TCP it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Who {
-    /// The kernel's.
-    Kernel,
-    /// Ours.
-    Ours,
 }
 
 impl Question {
@@ -96,13 +114,13 @@ const fn ours(
     label: &'static str,
     changes: &'static [(&'static str, &'static str)],
 ) -> Receiver {
-    Receiver { id, label, who: Who::Ours, changes }
+    Receiver { id, label, ours: true, changes }
 }
 
 const STOCK: Receiver = Receiver {
     id: "kernel",
     label: "stock Linux",
-    who: Who::Kernel,
+    ours: false,
     changes: &[(ACK, "linux"), (NAGLE, "minshall")],
 };
 const LINUX: Receiver = ours("linux", "ours, as Linux", &[(ACK, "linux")]);
@@ -164,13 +182,13 @@ const ARI_1MB: Receiver = ours(
 const STOCK_ASKS: Receiver = Receiver {
     id: "kernel",
     label: "stock Linux",
-    who: Who::Kernel,
+    ours: false,
     changes: &[(SENDER_NAGLE, "minshall"), (NAGLE, "minshall"), (ACK, "linux")],
 };
 const NODELAY_ASKS: Receiver = Receiver {
     id: "kernel-nodelay",
     label: "stock Linux, TCP_NODELAY",
-    who: Who::Kernel,
+    ours: false,
     changes: &[(SENDER_NAGLE, "off"), (NAGLE, "minshall"), (ACK, "linux")],
 };
 const LINUX_ASKS: Receiver = ours(
@@ -280,8 +298,20 @@ fn adaptive_delack() -> Vec<Question> {
     ]
 }
 
+/// Tables 1 and 2: what each is called, how much is transferred, by which control.
+const TRANSFERS: [(&str, &str, &str, Control); 8] = [
+    ("transfer-0.1mb-cubic", "Table 1: 0.1 MB, CUBIC", "100 kB", Control::Cubic),
+    ("transfer-0.3mb-cubic", "Table 1: 0.3 MB, CUBIC", "300 kB", Control::Cubic),
+    ("transfer-0.5mb-cubic", "Table 1: 0.5 MB, CUBIC", "500 kB", Control::Cubic),
+    ("transfer-1mb-cubic", "Table 1: 1 MB, CUBIC", "1 MB", Control::Cubic),
+    ("transfer-0.1mb-reno", "Table 2: 0.1 MB, Reno", "100 kB", Control::Reno),
+    ("transfer-0.3mb-reno", "Table 2: 0.3 MB, Reno", "300 kB", Control::Reno),
+    ("transfer-0.5mb-reno", "Table 2: 0.5 MB, Reno", "500 kB", Control::Reno),
+    ("transfer-1mb-reno", "Table 2: 1 MB, Reno", "1 MB", Control::Reno),
+];
+
 fn ari() -> Vec<Question> {
-    let transfer = |id, title, size: &str, control: Control| Question {
+    let transfer = |(id, title, size, control): (_, _, &str, Control)| Question {
         id,
         paper: LivePaper::Ari,
         title,
@@ -291,16 +321,12 @@ fn ari() -> Vec<Question> {
         measure: Measure::Completion,
         receivers: vec![STOCK, QUICKACK, ARI, ARI_1MB, IMMEDIATE],
         runs: [5, 12],
-        asked_quickly: false,
+        asked_quickly: matches!(id, "transfer-0.3mb-cubic" | "transfer-0.1mb-cubic"),
     };
-    let mut distant = transfer(
-        "distant-0.3mb-cubic",
-        "0.3 MB from a host 20 ms away, CUBIC",
-        "300 kB",
-        Control::Cubic,
-    );
+    let title = "0.3 MB from a host 20 ms away, CUBIC";
+    let mut distant = transfer(("distant-0.3mb-cubic", title, "300 kB", Control::Cubic));
     distant.changes.push(("links.wire.delay", "20 ms".to_owned()));
-    let questions = |id, title, sends: &str, receivers| Question {
+    let asks = |id, title, sends: &str, receivers| Question {
         id,
         paper: LivePaper::Ari,
         title,
@@ -316,35 +342,14 @@ fn ari() -> Vec<Question> {
         runs: [1, 3],
         asked_quickly: true,
     };
-    let mut all = vec![
-        transfer("transfer-0.1mb-cubic", "Table 1: 0.1 MB, CUBIC", "100 kB", Control::Cubic),
-        transfer("transfer-0.3mb-cubic", "Table 1: 0.3 MB, CUBIC", "300 kB", Control::Cubic),
-        transfer("transfer-0.5mb-cubic", "Table 1: 0.5 MB, CUBIC", "500 kB", Control::Cubic),
-        transfer("transfer-1mb-cubic", "Table 1: 1 MB, CUBIC", "1 MB", Control::Cubic),
-        transfer("transfer-0.1mb-reno", "Table 2: 0.1 MB, Reno", "100 kB", Control::Reno),
-        transfer("transfer-0.3mb-reno", "Table 2: 0.3 MB, Reno", "300 kB", Control::Reno),
-        transfer("transfer-0.5mb-reno", "Table 2: 0.5 MB, Reno", "500 kB", Control::Reno),
-        transfer("transfer-1mb-reno", "Table 2: 1 MB, Reno", "1 MB", Control::Reno),
+    let phone = vec![STOCK_ASKS, NODELAY_ASKS, LINUX_ASKS, ARI_ASKS];
+    let host = vec![STOCK, LINUX, QUICKACK, ARI, PRACTICAL, IMMEDIATE];
+    let others = [
         distant,
-        questions(
-            "phone-asks",
-            "Write-write-read: the phone asks",
-            "client",
-            vec![STOCK_ASKS, NODELAY_ASKS, LINUX_ASKS, ARI_ASKS],
-        ),
-        questions(
-            "host-asks",
-            "Write-write-read: the host asks",
-            "server",
-            vec![STOCK, LINUX, QUICKACK, ARI, PRACTICAL, IMMEDIATE],
-        ),
+        asks("phone-asks", "Write-write-read: the phone asks", "client", phone),
+        asks("host-asks", "Write-write-read: the host asks", "server", host),
     ];
-    for question in &mut all {
-        if matches!(question.id, "transfer-0.3mb-cubic" | "transfer-0.1mb-cubic") {
-            question.asked_quickly = true;
-        }
-    }
-    all
+    TRANSFERS.map(transfer).into_iter().chain(others).collect()
 }
 
 fn with(
@@ -368,7 +373,7 @@ mod tests {
         let mut ids = BTreeSet::new();
         for question in LivePaper::ALL.into_iter().flat_map(questions) {
             assert!(ids.insert(question.id), "{} twice", question.id);
-            assert_eq!(question.receivers[0].who, Who::Kernel);
+            assert!(!question.receivers[0].ours);
             let mut hashes = BTreeSet::new();
             for receiver in &question.receivers {
                 let scenario = question.scenario(receiver);
@@ -384,7 +389,7 @@ mod tests {
                 };
                 assert_eq!(other.ack.mechanism().name, "linux", "{}", question.id);
                 assert_eq!(other.loss.mechanism().name, "rack", "{}", question.id);
-                let same = receiver.who == Who::Ours && receiver.id == "linux";
+                let same = receiver.ours && receiver.id == "linux";
                 assert!(hashes.insert(scenario.hash()) || same, "{}", receiver.label);
             }
         }

@@ -1,59 +1,33 @@
 //! What was found, as tables, as a document and as JSON.
 
+use super::answers::{Answer, Row, SIMULATED_RUNS};
+use super::questions::Measure;
 use super::sample::{Sample, gain, over};
-use super::{Answer, LiveEffort, LivePapersReport, Measure, Row, SIMULATED_RUNS, Who};
+use crate::tables::{record, rows};
 use ackord_measure::stats::Estimate;
-use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use ackord_report::document::{Block, Cell, Document, Section, Table};
 use ackord_report::{OutputFile, data, document_files};
+use ackord_study::Effort;
 use ackord_study::VERSION;
 use serde::Serialize;
 
-#[derive(Serialize)]
-struct Results<'a> {
-    version: &'static str,
-    effort: &'static str,
-    /// Runs whose packets were handed over too late to be believed.
-    untrustworthy_runs: u32,
-    questions: Vec<QuestionData<'a>>,
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct LivePapersReport {
+    /// For people.
+    pub document: Document,
+    /// For programs: `questions[]`. Ends with a line break.
+    pub json: String,
+    /// The report, the tables as CSV, the JSON.
+    pub files: Vec<OutputFile>,
 }
 
-#[derive(Serialize)]
-struct QuestionData<'a> {
-    id: &'a str,
-    paper: &'a str,
-    title: &'a str,
-    /// What `gain_over_stock` compares.
-    compared_by: &'a str,
-    unit: &'a str,
-    receivers: Vec<ReceiverData<'a>>,
-}
-
-#[derive(Serialize)]
-struct ReceiverData<'a> {
-    id: &'a str,
-    label: &'a str,
-    /// Whether this end was our TCP, or the kernel's.
-    ours: bool,
-    live: SideData<'a>,
-    simulated: SideData<'a>,
-    untrustworthy_runs: u32,
-}
-
-#[derive(Serialize)]
-struct SideData<'a> {
-    measured: Option<Estimate>,
-    /// Above 1 is better than the stock kernel on the same side, live or simulated.
-    gain_over_stock: Option<Estimate>,
-    acks_per_segment: Option<Estimate>,
-    runs: &'a [Sample],
-}
-
-pub(super) fn report(answers: &[Answer], effort: LiveEffort) -> LivePapersReport {
-    let results = Results {
+pub(super) fn report(answers: &[Answer], effort: Effort) -> LivePapersReport {
+    let results = record! {
         version: VERSION,
-        effort: effort_word(effort),
+        effort: effort.id(),
         untrustworthy_runs: untrustworthy(answers),
-        questions: answers.iter().map(Answer::data).collect(),
+        questions: answers.iter().map(Answer::data).collect::<Vec<_>>(),
     };
     let document = document(answers, effort);
     let json = data::to_json(&results);
@@ -67,18 +41,11 @@ pub(super) fn report(answers: &[Answer], effort: LiveEffort) -> LivePapersReport
     LivePapersReport { document, json, files }
 }
 
-fn effort_word(effort: LiveEffort) -> &'static str {
-    match effort {
-        LiveEffort::Quick => "quick",
-        LiveEffort::Full => "full",
-    }
-}
-
 fn untrustworthy(answers: &[Answer]) -> u32 {
     answers.iter().flat_map(|answer| &answer.rows).map(|row| row.untrustworthy).sum()
 }
 
-fn document(answers: &[Answer], effort: LiveEffort) -> Document {
+fn document(answers: &[Answer], effort: Effort) -> Document {
     let live: usize =
         answers.iter().flat_map(|answer| &answer.rows).map(|row| row.live.len()).sum();
     let late = untrustworthy(answers);
@@ -103,18 +70,18 @@ fn document(answers: &[Answer], effort: LiveEffort) -> Document {
             .to_owned(),
         facts: vec![
             ("live runs".to_owned(), live.to_string()),
-            ("effort".to_owned(), effort_word(effort).to_owned()),
+            ("effort".to_owned(), effort.id().to_owned()),
             ("version".to_owned(), VERSION.to_owned()),
         ],
         sections,
     }
 }
 
-fn notes(effort: LiveEffort) -> Vec<String> {
-    let effort = match effort {
-        LiveEffort::Quick => "Quick: fewer questions and runs than a full measurement.",
-        LiveEffort::Full => "This is the full measurement.",
-    };
+fn notes(effort: Effort) -> Vec<String> {
+    let effort = effort.of(
+        "Quick: fewer questions and runs than a full measurement.",
+        "This is the full measurement.",
+    );
     vec![
         format!(
             "{effort} Means and 95 % intervals over seeds; beside each live number the simulator's \
@@ -134,105 +101,81 @@ impl Answer {
         &self.rows[0]
     }
 
-    fn data(&self) -> QuestionData<'_> {
+    fn data(&self) -> impl Serialize {
         let question = &self.question;
-        let side = |runs: &'_ [Sample], base: &[Sample]| -> SideData<'_> {
-            SideData {
+        let side = |runs: &[Sample], base: &[Sample]| {
+            record! {
                 measured: over(runs, |sample| sample.measured(question.measure)),
                 gain_over_stock: gain(runs, base, question.measure),
                 acks_per_segment: over(runs, Sample::acks_per_segment),
-                runs: &[],
+                runs: runs.to_vec(),
             }
         };
-        let receivers = self.rows.iter().map(|row| ReceiverData {
-            id: row.receiver.id,
-            label: row.receiver.label,
-            ours: row.receiver.who == Who::Ours,
-            live: SideData { runs: &row.live, ..side(&row.live, &self.base().live) },
-            simulated: SideData {
-                runs: &row.simulated,
-                ..side(&row.simulated, &self.base().simulated)
-            },
-            untrustworthy_runs: row.untrustworthy,
-        });
-        QuestionData {
+        let receiver = |row: &Row| {
+            record! {
+                id: row.receiver.id,
+                label: row.receiver.label,
+                ours: row.receiver.ours,
+                live: side(&row.live, &self.base().live),
+                simulated: side(&row.simulated, &self.base().simulated),
+                untrustworthy_runs: row.untrustworthy,
+            }
+        };
+        record! {
             id: question.id,
             paper: question.paper.name(),
             title: question.title,
             compared_by: question.measure.word(),
             unit: question.measure.unit(),
-            receivers: receivers.collect(),
+            receivers: self.rows.iter().map(receiver).collect::<Vec<_>>(),
         }
     }
 
     /// What the receivers are compared by.
     fn table(&self) -> Table {
         let measure = self.question.measure;
-        let columns = vec![
-            Column::words("receiver"),
-            Column::numbers("live", measure.unit()),
-            Column::numbers("simulated", measure.unit()),
-            Column::numbers("gain live", ""),
-            Column::numbers("gain simulated", ""),
-            Column::numbers("slowest live", "ms"),
-        ];
+        let unit = measure.unit();
         let base = self.base();
         let value = |sample: &Sample| sample.measured(measure);
         let slowest = |sample: &Sample| match measure {
             Measure::Exchange => sample.exchange_max_ms.unwrap_or(f64::NAN),
             Measure::Completion | Measure::Goodput => sample.completion_ms,
         };
-        let cells = |row: &Row| {
-            let slowest = over(&row.live, slowest).filter(|_| measure != Measure::Goodput);
-            vec![
-                Cell::text(row.receiver.label),
-                interval(over(&row.live, value), 2),
-                interval(over(&row.simulated, value), 2),
-                interval(gain(&row.live, &base.live, measure), 3),
-                interval(gain(&row.simulated, &base.simulated, measure), 3),
-                Cell::number(slowest.map(|times| times.max), 1),
-            ]
-        };
-        let compared = format!("{}: {}", self.question.paper.name(), measure.word());
-        self.table_of(&compared, columns, cells)
+        rows(&self.rows)
+            .words("receiver", |row| row.receiver.label)
+            .cell(("live", unit), |row| interval(over(&row.live, value), 2))
+            .cell(("simulated", unit), |row| interval(over(&row.simulated, value), 2))
+            .cell(("gain live", ""), |row| interval(gain(&row.live, &base.live, measure), 3))
+            .cell(("gain simulated", ""), |row| {
+                interval(gain(&row.simulated, &base.simulated, measure), 3)
+            })
+            .number(("slowest live", "ms"), 1, |row| {
+                let slowest = over(&row.live, slowest).filter(|_| measure != Measure::Goodput);
+                slowest.map(|times| times.max)
+            })
+            .titled(format!("{}: {}", self.question.paper.name(), measure.word()))
     }
 
     /// What they cost.
     fn cost_table(&self) -> Table {
-        let columns = vec![
-            Column::words("receiver"),
-            Column::numbers("ACKs per segment", "live"),
-            Column::numbers("ACKs per segment", "simulated"),
-            Column::numbers("airtime of ACKs", "%, live"),
-            Column::numbers("sent again", "live"),
-            Column::numbers("timeouts", "live"),
-            Column::numbers("late p99", "us"),
-        ];
-        let cells = |row: &Row| {
-            let live = |pick: fn(&Sample) -> f64| over(&row.live, pick);
-            vec![
-                Cell::text(row.receiver.label),
-                interval(live(Sample::acks_per_segment), 2),
-                interval(over(&row.simulated, Sample::acks_per_segment), 2),
-                interval(live(|sample| sample.ack_air_percent.unwrap_or(f64::NAN)), 1),
-                Cell::number(live(|sample| sample.retransmitted as f64).map(|it| it.mean), 1),
-                Cell::number(live(|sample| sample.timeouts as f64).map(|it| it.mean), 1),
-                Cell::number(
-                    live(|sample| sample.late_p99_us.unwrap_or(f64::NAN)).map(|it| it.mean),
-                    0,
-                ),
-            ]
-        };
-        self.table_of("What it costs", columns, cells)
-    }
-
-    fn table_of(
-        &self,
-        caption: &str,
-        columns: Vec<Column>,
-        cells: impl Fn(&Row) -> Vec<Cell>,
-    ) -> Table {
-        Table { caption: caption.to_owned(), columns, rows: self.rows.iter().map(cells).collect() }
+        let live = |row: &&Row, pick: fn(&Sample) -> f64| over(&row.live, pick);
+        rows(&self.rows)
+            .words("receiver", |row| row.receiver.label)
+            .cell(("ACKs per segment", "live"), |row| {
+                interval(live(row, Sample::acks_per_segment), 2)
+            })
+            .cell(("ACKs per segment", "simulated"), |row| {
+                interval(over(&row.simulated, Sample::acks_per_segment), 2)
+            })
+            .cell(("airtime of ACKs", "%, live"), |row| {
+                interval(live(row, |run| run.ack_air_percent.unwrap_or(f64::NAN)), 1)
+            })
+            .number(("sent again", "live"), 1, |row| live(row, |run| run.retransmitted as f64))
+            .number(("timeouts", "live"), 1, |row| live(row, |run| run.timeouts as f64))
+            .number(("late p99", "us"), 0, |row| {
+                live(row, |run| run.late_p99_us.unwrap_or(f64::NAN))
+            })
+            .titled("What it costs")
     }
 }
 

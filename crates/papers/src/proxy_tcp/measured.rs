@@ -4,7 +4,8 @@ use super::sample::Sample;
 use super::setup::{Id, pairs};
 use super::{boxes, detection, fading, kernel, paths, readings, stock, windows};
 use crate::plan::Plan;
-use crate::reproduction::{Effort, PaperError, Watch};
+use crate::reproduction::{PaperError, Watch};
+use ackord_study::Effort;
 use ackord_units::Span;
 
 /// How much is run.

@@ -1,8 +1,9 @@
 //! A tiny reproduction from end to end.
 
 use super::*;
-use crate::reproduction::{Effort, unwatched};
+use crate::reproduction::unwatched;
 use crate::testkit::is_sound;
+use ackord_study::Effort;
 use ackord_units::Span;
 
 const TINY: Extent = Extent {

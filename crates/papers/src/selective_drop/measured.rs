@@ -8,7 +8,8 @@ use super::tables::{self, Queue};
 use super::{endpoints, fig3, fig6, threshold, wider};
 use crate::cells::Cells;
 use crate::plan::Plan;
-use crate::reproduction::{Effort, PaperError, Watch};
+use crate::reproduction::{PaperError, Watch};
+use ackord_study::Effort;
 use ackord_units::Span;
 
 /// How much is run.

@@ -3,8 +3,9 @@
 use super::sample::{Run, Sample};
 use super::*;
 use crate::cells::Runs;
-use crate::reproduction::{Effort, unwatched};
+use crate::reproduction::unwatched;
 use crate::testkit::{has_numbers, is_sound, may_hold};
+use ackord_study::Effort;
 use ackord_units::Span;
 use std::sync::OnceLock;
 

@@ -1,7 +1,7 @@
 //! What kernels say of themselves: connections, settings, counters, samples over time.
 
 use super::{KernelConnection, KernelView, LiveDetails, LiveHost, LiveSetting, SettingWord};
-use crate::document::{Block, Cell, Column, Section, Shown, Table};
+use crate::document::{Block, Cell, Column, Section, Table};
 use crate::files::OutputFile;
 use crate::plot::{Mark, Plot, PlotSeries};
 use crate::reports::table_with_rows;
@@ -16,7 +16,7 @@ pub(super) fn kernel_section(live: &LiveDetails) -> Section {
     let all = all_counters(&live.hosts);
     if !all.is_empty() {
         let caption = "Every counter that is not zero, as nstat names them".to_owned();
-        section.blocks.push(Block::Code { caption, text: all, shown: Shown::Folded });
+        section.blocks.push(Block::Code { caption, text: all, open: false });
     }
     let sampled: Vec<_> = live.connections.iter().filter(|it| it.samples.len() > 1).collect();
     if !sampled.is_empty() {

@@ -5,7 +5,7 @@
 
 use super::scene::{Area, Drawn, Ink, PALETTE};
 use super::ticks::Ruler;
-use super::{Dash, Mark, PlotPoint, PlotSeries, Shape};
+use super::{Mark, PlotPoint, PlotSeries, Shape};
 use std::collections::BTreeSet;
 
 pub(super) const LINE_WIDTH: f64 = 1.5;
@@ -79,7 +79,7 @@ pub(super) fn draw(series: &[PlotSeries], frame: &Frame) -> Vec<Drawn> {
 /// Whether a series' line is broken: as asked for, or because its colour has been used before.
 pub(super) fn is_dashed(series: &PlotSeries, ink: Ink) -> bool {
     let again = matches!(ink, Ink::Series(number) if number >= PALETTE.len());
-    series.dash == Dash::Dashed || again
+    series.dashed || again
 }
 
 /// Runs of points that can be shown, as lines; what cannot be shown breaks the line.

@@ -82,7 +82,7 @@ pub struct PlotSeries {
     /// Number in the palette; the series' own number when absent.
     pub colour: Option<usize>,
     /// Whether its line is broken.
-    pub dash: Dash,
+    pub dashed: bool,
 }
 
 /// One point.
@@ -126,16 +126,6 @@ pub enum Shape {
     Cross,
 }
 
-/// Whether a line is broken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dash {
-    /// Unbroken.
-    #[default]
-    Solid,
-    /// Broken.
-    Dashed,
-}
-
 impl Plot {
     /// An empty plot with linear axes, y from zero.
     pub fn new(id: &str, title: &str, x_label: &str, y_label: &str) -> Plot {
@@ -173,7 +163,7 @@ impl PlotSeries {
     /// A series drawn with this mark, without error bars.
     pub fn new(name: &str, mark: Mark, points: impl IntoIterator<Item = (f64, f64)>) -> PlotSeries {
         let points = points.into_iter().map(|(x, y)| PlotPoint { x, y, error: None }).collect();
-        PlotSeries { name: name.to_owned(), mark, points, colour: None, dash: Dash::Solid }
+        PlotSeries { name: name.to_owned(), mark, points, colour: None, dashed: false }
     }
 
     /// The same series in this colour of the palette.
@@ -186,7 +176,7 @@ impl PlotSeries {
     /// The same series with a broken line.
     #[must_use]
     pub fn dashed(mut self) -> PlotSeries {
-        self.dash = Dash::Dashed;
+        self.dashed = true;
         self
     }
 

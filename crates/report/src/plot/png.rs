@@ -48,7 +48,7 @@ impl Canvas {
                 let line_join = LineJoin::Round;
                 let width = *width as f32;
                 let stroke = Stroke { width, line_join, dash, ..Stroke::default() };
-                self.stroke(line(points, Ends::Open), *ink, &stroke);
+                self.stroke(line(points, false), *ink, &stroke);
             }
             Drawn::Rectangle { area, ink } => self.fill(rectangle(*area), *ink, scaled()),
             Drawn::Point { x, y, shape, ink } => self.point((*x, *y), *shape, *ink),
@@ -63,13 +63,13 @@ impl Canvas {
                 self.fill(disc, ink, scaled());
             }
             Shape::Square | Shape::Triangle => {
-                self.fill(line(&corners((x, y), shape), Ends::Joined), ink, scaled());
+                self.fill(line(&corners((x, y), shape), true), ink, scaled());
             }
             Shape::Cross => {
                 let [a, b, c, d] = cross((x, y));
                 let stroke = Stroke { width: 1.5, line_cap: LineCap::Butt, ..Stroke::default() };
                 for ends in [[a, b], [c, d]] {
-                    self.stroke(line(&ends, Ends::Open), ink, &stroke);
+                    self.stroke(line(&ends, false), ink, &stroke);
                 }
             }
         }
@@ -122,19 +122,13 @@ fn rectangle(area: Area) -> Option<Path> {
     Rect::from_xywh(x, y, width, height).map(PathBuilder::from_rect)
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Ends {
-    Open,
-    Joined,
-}
-
-fn line(points: &[(f64, f64)], ends: Ends) -> Option<Path> {
+fn line(points: &[(f64, f64)], closed: bool) -> Option<Path> {
     let mut path = PathBuilder::new();
     for (number, (x, y)) in points.iter().enumerate() {
         let (x, y) = (*x as f32, *y as f32);
         if number == 0 { path.move_to(x, y) } else { path.line_to(x, y) }
     }
-    if ends == Ends::Joined {
+    if closed {
         path.close();
     }
     path.finish()

@@ -31,16 +31,10 @@ pub(super) struct FoldFlows<S> {
 #[derive(Clone, Copy, Debug)]
 struct Connection {
     flow: FlowId,
-    turned: Turned,
+    /// Whether it was opened by the flow's server.
+    turned: bool,
     /// By side of the flow: where its numbers begin.
     begins: [Option<Begin>; 2],
-}
-
-/// Whether the connection was opened by the flow's server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turned {
-    Yes,
-    No,
 }
 
 /// A sequence number, and how much the flow's end had sent before.
@@ -76,12 +70,12 @@ impl<S> FoldFlows<S> {
     }
 
     fn seen(&mut self, flow: FlowId, client: NodeId, server: NodeId) {
-        let between = |turned: Turned, from: NodeId, to: NodeId| {
+        let between = |turned: bool, from: NodeId, to: NodeId| {
             let program = self.programs.iter().find(|(_, a, b)| (*a, *b) == (from, to))?;
             Some(Connection { flow: program.0, turned, begins: [None; 2] })
         };
-        let found = between(Turned::No, client, server);
-        let found = found.or_else(|| between(Turned::Yes, server, client));
+        let found = between(false, client, server);
+        let found = found.or_else(|| between(true, server, client));
         self.connections.insert(flow, found);
     }
 
@@ -92,8 +86,8 @@ impl<S> FoldFlows<S> {
         }
         let connection = self.connections.get(&endpoint.flow)?.as_ref()?;
         let side = match connection.turned {
-            Turned::No => endpoint.side,
-            Turned::Yes => endpoint.side.other(),
+            false => endpoint.side,
+            true => endpoint.side.other(),
         };
         Some(EndpointId { flow: connection.flow, side })
     }

@@ -1,5 +1,6 @@
 //! What is tried: scenarios, and the ways, senders and remedies that each is tried with.
 
+use ackord_live::Direction;
 use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
 
 /// A scenario with a router at which a gateway may stand.
@@ -65,16 +66,6 @@ macro_rules! words {
             }
         }
     };
-}
-
-words! {
-    /// Which way data goes.
-    Heading {
-        /// To the mobile host.
-        Download = "download",
-        /// From the mobile host.
-        Upload = "upload",
-    }
 }
 
 words! {
@@ -156,7 +147,7 @@ pub struct Cell {
     /// Which scenario.
     pub trial: &'static Trial,
     /// Which way.
-    pub heading: Heading,
+    pub direction: Direction,
     /// Over which protocol.
     pub family: Family,
     /// The senders; of flows that share a link each has its own.
@@ -172,7 +163,7 @@ pub struct Wanted {
     /// Which scenarios.
     pub trials: Vec<&'static Trial>,
     /// Which ways.
-    pub headings: Vec<Heading>,
+    pub directions: Vec<Direction>,
     /// Which protocols.
     pub families: Vec<Family>,
     /// Which senders.
@@ -187,12 +178,12 @@ impl Wanted {
         let mut cells = Vec::new();
         let wants = |list: &[Remedy], one| list.is_empty() || list.contains(one);
         for trial in TRIALS.iter().filter(|trial| self.wants(trial)) {
-            for (heading, family, sender) in self.circumstances(trial.asks) {
+            for (direction, family, sender) in self.circumstances(trial.asks) {
                 let remedies = Remedy::ALL.iter().filter(|one| one.is_for(trial.asks));
                 let remedies = remedies.filter(|one| wants(&self.remedies, one));
                 cells.extend(remedies.map(|&remedy| Cell {
                     trial,
-                    heading,
+                    direction,
                     family,
                     sender,
                     remedy,
@@ -206,25 +197,25 @@ impl Wanted {
         self.trials.is_empty() || self.trials.iter().any(|one| one.name == trial.name)
     }
 
-    fn circumstances(&self, question: Question) -> Vec<(Heading, Family, Option<Sender>)> {
+    fn circumstances(&self, question: Question) -> Vec<(Direction, Family, Option<Sender>)> {
         fn or_all<T: Copy>(list: &[T], all: &[T]) -> Vec<T> {
             if list.is_empty() { all.to_vec() } else { list.to_vec() }
         }
         if question == Question::Sharing {
-            return vec![(Heading::Download, Family::V4, None)];
+            return vec![(Direction::Download, Family::V4, None)];
         }
         let mut all = Vec::new();
-        for heading in or_all(&self.headings, Heading::ALL) {
+        for direction in or_all(&self.directions, Direction::ALL) {
             for family in or_all(&self.families, Family::ALL) {
                 for sender in or_all(&self.senders, Sender::ALL) {
                     // Where nothing is said, at most one thing is not as in a CUBIC download over IPv4.
                     let unusual = [
-                        self.headings.is_empty() && heading != Heading::Download,
+                        self.directions.is_empty() && direction != Direction::Download,
                         self.families.is_empty() && family != Family::V4,
                         self.senders.is_empty() && sender != Sender::Cubic,
                     ];
                     if unusual.into_iter().filter(|one| *one).count() <= 1 {
-                        all.push((heading, family, Some(sender)));
+                        all.push((direction, family, Some(sender)));
                     }
                 }
             }
@@ -236,7 +227,7 @@ impl Wanted {
 impl Cell {
     /// Its name without the remedy.
     pub fn circumstances(&self) -> String {
-        let words = [Some(self.trial.name), Some(self.heading.name()), Some(self.family.name())];
+        let words = [Some(self.trial.name), Some(self.direction.name()), Some(self.family.name())];
         let sender = self.sender.map(Sender::name);
         words.into_iter().chain([sender]).flatten().collect::<Vec<_>>().join(", ")
     }
@@ -252,7 +243,7 @@ impl Cell {
     /// When the file is not sound, which its test excludes.
     pub fn scenario(&self, duration: Option<&str>) -> Result<Scenario, Errors> {
         let mut changes = self.remedy.overrides();
-        if self.heading == Heading::Upload {
+        if self.direction == Direction::Upload {
             changes.push(Override::new("flows.transfer.sends", "client"));
         }
         if let Some(sender) = self.sender {
@@ -328,7 +319,7 @@ mod tests {
             usual.into_iter().chain(others).map(|one| format!("bursts, {one}")).collect();
         assert_eq!(of(&wanted), all);
         let asked = Wanted {
-            headings: vec![Heading::Upload],
+            directions: vec![Direction::Upload],
             families: vec![Family::V6],
             senders: vec![Sender::Bbr],
             ..wanted

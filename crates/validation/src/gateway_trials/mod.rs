@@ -27,16 +27,16 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-pub use cells::{Cell, Family, Heading, Question, Remedy, Sender, TRIALS, Trial, Wanted};
+pub use cells::{Cell, Family, Question, Remedy, Sender, TRIALS, Trial, Wanted};
 pub use kernel::{RoutedKernel, RoutedRun, Stands};
 pub use passed::{Passed, Replays};
 pub use report::{GatewayTrialsReport, TrialRow, trials_document};
 
 use crate::validate::{
-    Beside, Compared, Effort, Goals, KernelSide, ValidateError, ValidateProgress, compare,
+    Beside, Compared, Goals, KernelSide, Sampling, ValidateError, ValidateProgress, compare,
 };
 use ackord_scenario::Scenario;
-use ackord_study::{KeepSeries, VERSION};
+use ackord_study::VERSION;
 use std::ops::ControlFlow;
 
 /// How far the simulator's goodput may be from the live one, percent.
@@ -50,7 +50,7 @@ pub struct TrialOptions {
     /// How long a run is, in place of what the files say.
     pub duration: Option<&'static str>,
     /// How many runs of each.
-    pub effort: Effort,
+    pub sampling: Sampling,
 }
 
 /// What came of the trials.
@@ -66,14 +66,14 @@ pub struct TrialOutcome {
 
 impl TrialOptions {
     /// How long all live runs take at least, in seconds: each as long as its scenario, so many at a
-    /// time as the effort says.
+    /// time as the sampling says.
     ///
     /// # Errors
     /// When a scenario is not sound, which its test excludes.
     pub fn seconds(&self) -> Result<f64, ValidateError> {
         let scenarios = self.scenarios()?;
         let of_one: f64 = scenarios.iter().map(|(_, one)| one.duration.as_secs_f64()).sum();
-        Ok(of_one * f64::from(self.effort.seeds.get()) / self.effort.jobs.get() as f64)
+        Ok(of_one * f64::from(self.sampling.seeds.get()) / self.sampling.jobs.get() as f64)
     }
 
     fn scenarios(&self) -> Result<Vec<(String, Scenario)>, ValidateError> {
@@ -95,12 +95,12 @@ pub fn try_gateway(
 ) -> Result<TrialOutcome, ValidateError> {
     let goals = Goals { goodput_percent: GOODPUT_GOAL, acks_percent: None, beside: Beside::Delays };
     let compared =
-        compare(options.scenarios()?, (&options.effort, KeepSeries::No), goals, kernel, progress)?;
+        compare(options.scenarios()?, (&options.sampling, false), goals, kernel, progress)?;
     let Compared { scenarios, finished_runs, planned_runs, .. } = compared;
     let report = GatewayTrialsReport {
         version: VERSION.to_owned(),
         kernel: kernel.release(),
-        effort: options.effort,
+        sampling: options.sampling,
         goodput_goal_percent: GOODPUT_GOAL,
         router: Passed::of(&passed()),
         rows: report::rows(&options.cells, scenarios),

@@ -2,7 +2,7 @@
 
 use super::passed::{self, Passed};
 use super::{Cell, Remedy};
-use crate::validate::{Effort, FIRST_DATA};
+use crate::validate::{FIRST_DATA, Sampling};
 use ackord_measure::stats::{self, Estimate};
 use ackord_measure::{
     FidelityMetric, FidelityScenario, FidelityVerdict, ScenarioVerdict, UnsettableKnob,
@@ -19,7 +19,8 @@ pub struct GatewayTrialsReport {
     /// The release of the kernel at both ends and in the middle.
     pub kernel: String,
     /// How many runs, and how.
-    pub effort: Effort,
+    #[serde(rename = "effort")]
+    pub sampling: Sampling,
     /// How far the simulator's goodput may be from the live one, percent.
     pub goodput_goal_percent: f64,
     /// What passed the routers of all live runs.
@@ -135,7 +136,7 @@ pub fn trials_document(report: &GatewayTrialsReport, command: &str) -> Document 
     sections.extend(trials.into_iter().map(|trial| section(report, trial)));
     sections.extend(untold(report));
     sections.push(passed::section(&report.router));
-    let effort = &report.effort;
+    let sampling = &report.sampling;
     let fact = |name: &str, value: String| (name.to_owned(), value);
     Document {
         title: "The gateway on stock kernels".to_owned(),
@@ -146,17 +147,17 @@ pub fn trials_document(report: &GatewayTrialsReport, command: &str) -> Document 
                 .to_owned(),
         facts: vec![
             fact("kernel", report.kernel.clone()),
-            fact("runs of each side", runs_text(effort)),
-            fact("live runs at the same time", effort.jobs.to_string()),
+            fact("runs of each side", runs_text(sampling)),
+            fact("live runs at the same time", sampling.jobs.to_string()),
             fact("version", report.version.clone()),
         ],
         sections,
     }
 }
 
-fn runs_text(effort: &Effort) -> String {
-    let (seeds, first) = (effort.seeds.get(), effort.first_seed);
-    match effort.most {
+fn runs_text(sampling: &Sampling) -> String {
+    let (seeds, first) = (sampling.seeds.get(), sampling.first_seed);
+    match sampling.most {
         most if most <= seeds => format!("{seeds}, seeds from {first}"),
         most => format!("{seeds} to {most}, seeds from {first}"),
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::validate::{KernelError, KernelRun};
+use ackord_live::Direction;
 use ackord_live::{Forwarded, Lateness, RouterReport};
 use ackord_measure::{FidelityVerdict, KernelLateness, KernelTime, UnsettableKnob};
 use ackord_report::to_markdown;
@@ -52,7 +53,7 @@ fn outcome(wanted: &Wanted, times: f64) -> TrialOutcome {
     let options = TrialOptions {
         cells: wanted.cells(),
         duration: Some("8 s"),
-        effort: Effort { first_seed: 1, seeds: runs, most: runs.get(), jobs, repeats: 0 },
+        sampling: Sampling { first_seed: 1, seeds: runs, most: runs.get(), jobs, repeats: 0 },
     };
     let passed = || {
         let way = Forwarded { handed: 10, forwarded: 9, made: 2, ..Forwarded::default() };
@@ -77,7 +78,7 @@ fn outcome(wanted: &Wanted, times: f64) -> TrialOutcome {
 fn outage() -> Wanted {
     Wanted {
         trials: TRIALS.iter().filter(|trial| trial.name == "outage-1500").collect(),
-        headings: vec![Heading::Download],
+        directions: vec![Direction::Download],
         families: vec![Family::V6],
         senders: vec![Sender::Cubic],
         remedies: vec![Remedy::None, Remedy::ProxyTcp],

@@ -1,8 +1,9 @@
 //! Every case: one cause at a time, over paths and congestion controls that differ.
 
-use super::plan::{Client, Heading, Path, Plan, Reader};
+use super::plan::{Client, Path, Plan, Reader};
 use super::troubles::troubles;
 use ackord_diagnose::Cause;
+use ackord_live::Direction;
 
 pub(super) const fn path(rate_mbit: u64, rtt_ms: u64, congestion: &'static str) -> Path {
     Path { rate_kbit: rate_mbit * 1000, rtt_ms, congestion }
@@ -123,7 +124,7 @@ pub(super) fn singles() -> Vec<Family> {
 fn clean() -> Vec<Family> {
     vec![
         family("clean-bulk", &[], 8, |plan, number| {
-            plan.heading = pick(number, &[Heading::Download, Heading::Upload]);
+            plan.direction = pick(number, &[Direction::Download, Direction::Upload]);
             plan.queue = pick(number, &[2, 3, 2, 3]) * plan.queue / 2;
         }),
         family("clean-short", &[], 4, |plan, number| {
@@ -169,7 +170,7 @@ fn applications() -> Vec<Family> {
             questions(plan, pick(number, &["50 kB", "4 kB"]), 0, pick(number, &[400, 900, 1500]));
         }),
         family("client-bursts", &[Cause::ClientIdle], 2, |plan, _| {
-            plan.heading = Heading::Upload;
+            plan.direction = Direction::Upload;
             transfers(plan, "200 kB", 700);
         }),
         family("server-idle", &[Cause::ServerIdle], 4, |plan, number| {
@@ -183,7 +184,7 @@ fn applications() -> Vec<Family> {
             _ => transfers(plan, pick(number, &["60 kB", "300 kB"]), pick(number, &[400, 1200])),
         }),
         family("nagle", &[Cause::NagleDelayedAck], 4, |plan, number| {
-            plan.heading = Heading::Upload;
+            plan.direction = Direction::Upload;
             plan.flow.push_str("tcp = { nagle = \"minshall\" }\n");
             plan.traffic = format!(
                 "{{ kind = \"write-write-read\", head = \"{} B\", body = \"{} B\", reply = \"{} B\", count = 60 }}",
@@ -265,7 +266,7 @@ fn buffers() -> Vec<Family> {
                 ),
             );
             plan.queue = pick(number, &[600, 300, 1000, 400]);
-            plan.heading = pick(number, &[Heading::Download, Heading::Upload]);
+            plan.direction = pick(number, &[Direction::Download, Direction::Upload]);
             plan.duration_ms = 10_000;
         }),
         family("bufferbloat-others", &[Cause::QueueingOthers], 4, |plan, number| {

@@ -2,8 +2,9 @@
 //! after all others, so that those have the paths that they always had.
 
 use super::cases::{Family, family, path, pick, questions, random, transfers};
-use super::plan::{Bucket, Heading, Path, Plan};
+use super::plan::{Bucket, Path, Plan};
 use ackord_diagnose::Cause;
+use ackord_live::Direction;
 
 /// Contracts are of a rate far below the line's.
 const LINES: [Path; 6] = [
@@ -42,7 +43,7 @@ pub(super) fn limits() -> Vec<Family> {
         family("policer", &[Cause::Policer], 6, |plan, number| {
             line(plan, number);
             police(plan, number);
-            plan.heading = pick(number / 3, &[Heading::Download, Heading::Upload]);
+            plan.direction = pick(number / 3, &[Direction::Download, Direction::Upload]);
         }),
         family("policer-early", &[Cause::Policer], 2, |plan, number| {
             line(plan, number);

@@ -81,7 +81,7 @@ mod truth;
 mod view;
 mod write;
 
-pub use plan::{Bucket, Client, Heading, Path, Plan, Reader};
+pub use plan::{Bucket, Client, Path, Plan, Reader};
 pub use report::{GroupShare, SelfTestReport, report, self_test_document};
 pub use run::{Place, SelfTestError};
 pub use score::{Matrix, Named, Score};
@@ -90,24 +90,16 @@ pub use truth::TrueInterval;
 pub use write::{KernelTotals, TruthFile, make_case};
 
 use ackord_diagnose::{Diagnosis, Options, diagnose};
+use ackord_study::Effort;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-
-/// How many cases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effort {
-    /// One of each family.
-    Quick,
-    /// All of them.
-    Full,
-}
 
 /// The cases of a test: those of series 0, on which the diagnosis was made, or others of the same families
 /// on other paths and with other seeds.
 pub fn cases(effort: Effort, series: u64) -> Vec<Plan> {
     let families = cases::singles().into_iter().chain(pairs::pairs()).chain(limits::limits());
     let of = |(at, family): (usize, cases::Family)| {
-        let number = if effort == Effort::Quick { 1 } else { family.cases };
+        let number = effort.of(1, family.cases);
         (0..number).map(move |number| cases::case(&family, number, at, series)).collect::<Vec<_>>()
     };
     families.enumerate().flat_map(of).collect()

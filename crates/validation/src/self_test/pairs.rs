@@ -3,8 +3,9 @@
 use super::cases::{
     Family, bdp, little_room, outage, over, path, pick, questions, random, rivals, transfers,
 };
-use super::plan::{Heading, Plan, Reader};
+use super::plan::{Plan, Reader};
 use ackord_diagnose::Cause;
+use ackord_live::Direction;
 
 const fn pair(
     name: &'static str,
@@ -37,7 +38,7 @@ fn with_loss() -> Vec<Family> {
             random(plan, "6 %");
         }),
         pair("nagle+loss", &[Cause::NagleDelayedAck, Cause::TimeoutTail], 3, |plan, number| {
-            plan.heading = Heading::Upload;
+            plan.direction = Direction::Upload;
             plan.traffic = "{ kind = \"write-write-read\", head = \"100 B\", body = \"200 B\", reply = \"500 B\", count = 60 }".to_owned();
             plan.flow.push_str("tcp = { nagle = \"minshall\" }\n");
             random(plan, pick(number, &["5 %", "8 %"]));

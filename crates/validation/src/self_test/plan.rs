@@ -1,6 +1,7 @@
 //! A case of the self-test: a path, two stock kernels, a workload and what goes wrong, as a scenario.
 
 use ackord_diagnose::Cause;
+use ackord_live::Direction;
 use ackord_path::TokenBucket;
 use ackord_scenario::{Errors, Scenario, ScenarioFile};
 use ackord_units::{Bytes, Rate};
@@ -44,7 +45,7 @@ pub struct Plan {
     /// What the applications do.
     pub traffic: String,
     /// Which way data goes.
-    pub heading: Heading,
+    pub direction: Direction,
     /// Other hosts, links and flows.
     pub others: String,
     /// Who reads, where it is not the usual application, which reads at once.
@@ -77,15 +78,6 @@ pub struct Bucket {
     pub burst: u64,
 }
 
-/// Which way data goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heading {
-    /// From the server to the client.
-    Download,
-    /// From the client to the server.
-    Upload,
-}
-
 /// An application that takes its time: reads so many bytes, then pauses, and so on.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
@@ -115,7 +107,7 @@ impl Plan {
             tcp: format!("congestion = \"{congestion}\"\n"),
             flow: String::new(),
             traffic: "\"bulk\"".to_owned(),
-            heading: Heading::Download,
+            direction: Direction::Download,
             others: String::new(),
             reader: None,
             rates: Vec::new(),
@@ -143,9 +135,9 @@ impl Plan {
     /// The scenario as a file.
     pub fn text(&self) -> String {
         let Plan { rtt_ms, rate_kbit, queue, .. } = self;
-        let (data_from, data_to, sends) = match self.heading {
-            Heading::Download => ("server", "client", "server"),
-            Heading::Upload => ("client", "server", "client"),
+        let (data_from, data_to, sends) = match self.direction {
+            Direction::Download => ("server", "client", "server"),
+            Direction::Upload => ("client", "server", "client"),
         };
         let kernel = format!("kernel = \"{KERNEL}\"\n");
         let client = if self.client == Client::Kernel { &kernel } else { "" };

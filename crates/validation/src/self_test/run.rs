@@ -1,8 +1,9 @@
 //! One run of a case: between stock kernels in simulated time, captured at three places.
 
 use super::facts::{Facts, Observer};
-use super::plan::{Heading, Plan, Reader};
+use super::plan::{Plan, Reader};
 use ackord_events::EndpointId;
+use ackord_live::Direction;
 use ackord_live::{
     EmulationOptions, HostCommand, LiveError, TapObserver, emulate_in_simulated_time,
 };
@@ -132,7 +133,7 @@ impl CaptureFiles for Files<'_> {
 /// A program that reads as the plan says, in place of the client's application: it has the
 /// application's address and port, so that the server's end is none the wiser.
 fn reader(plan: &Plan, scenario: &Scenario, reader: Reader) -> Result<HostCommand, SelfTestError> {
-    if plan.heading != Heading::Download {
+    if plan.direction != Direction::Download {
         return Err(SelfTestError::Case(plan.name(), "only a client reads slowly".to_owned()));
     }
     let flow = &scenario.flows[0];

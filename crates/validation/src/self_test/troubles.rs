@@ -1,8 +1,8 @@
 //! Cases of one cause that the path is to blame for: losses, timeouts, outages, queues of others.
 
 use super::cases::{Family, family, outage, over, path, pick, random, rivals, transfers};
-use super::plan::Heading;
 use ackord_diagnose::Cause;
+use ackord_live::Direction;
 
 /// Their families.
 pub(super) fn troubles() -> Vec<Family> {
@@ -23,7 +23,7 @@ fn losses() -> Vec<Family> {
                 plan,
                 pick(number, &["0.1 %", "0.3 %", "1 %", "3 %", "0.5 %", "2 %", "0.2 %", "1 %"]),
             );
-            plan.heading = pick(number / 4, &[Heading::Download, Heading::Upload]);
+            plan.direction = pick(number / 4, &[Direction::Download, Direction::Upload]);
         }),
         family("random-loss-early", &[Cause::RandomLoss], 2, |plan, _| {
             plan.access.push_str("loss = { kind = \"random\", per_packet = \"1 %\" }\n");
@@ -113,7 +113,7 @@ fn paths() -> Vec<Family> {
         family("outage", &[Cause::Outage], 6, |plan, number| {
             let out = pick(number, &[600, 1500, 300, 2500, 1000, 200]);
             outage(plan, pick(number, &[&[2_000][..], &[1_200, 5_000][..]]), out, "loses");
-            plan.heading = pick(number / 2, &[Heading::Download, Heading::Upload]);
+            plan.direction = pick(number / 2, &[Direction::Download, Direction::Upload]);
             plan.duration_ms = 9_000;
         }),
         family("shaper", &[Cause::Shaper], 4, |plan, number| {

@@ -8,6 +8,7 @@ use super::facts::{Facts, index};
 use super::plan::Plan;
 use super::view::View;
 use ackord_diagnose::Cause;
+use ackord_live::Direction;
 use ackord_live::TcpInfo;
 use ackord_wire::{Flags, Side};
 use serde::{Deserialize, Serialize};
@@ -76,9 +77,9 @@ struct Judge<'a> {
 impl<'a> Judge<'a> {
     fn of(plan: &'a Plan, facts: &'a Facts) -> Option<Judge<'a>> {
         let began = facts.packets[index(Side::Client)].first()?.at;
-        let main_side = match plan.heading {
-            super::plan::Heading::Download => Side::Server,
-            super::plan::Heading::Upload => Side::Client,
+        let main_side = match plan.direction {
+            Direction::Download => Side::Server,
+            Direction::Upload => Side::Client,
         };
         let base_rtt = plan.base_rtt_s();
         let main = View::of(facts, main_side, main_side);

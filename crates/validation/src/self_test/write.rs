@@ -1,10 +1,11 @@
 //! What a case leaves: three captures, its scenario, and the truth.
 
 use super::facts::{FLOW, Facts, index};
-use super::plan::{Heading, Plan};
+use super::plan::Plan;
 use super::run::{Place, SelfTestError, run};
 use super::truth::{TrueInterval, truth};
 use ackord_diagnose::Cause;
+use ackord_live::Direction;
 use ackord_live::TcpInfo;
 use ackord_wire::{FlowAddresses, FlowNodes, IpVersion, Side};
 use serde::{Deserialize, Serialize};
@@ -78,7 +79,7 @@ pub fn make_case(plan: &Plan, folder: &Path) -> Result<TruthFile, SelfTestError>
         injected: plan.injected.clone(),
         client: addresses.client,
         server: addresses.server,
-        sends: if plan.heading == Heading::Download { "server" } else { "client" }.to_owned(),
+        sends: if plan.direction == Direction::Download { "server" } else { "client" }.to_owned(),
         duration_s: facts.last_seen - began,
         base_rtt_s: plan.base_rtt_s(),
         began_s: [0, 1, 2].map(|place| (Place::ALL[place], first_seen(place))),

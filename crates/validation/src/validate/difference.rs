@@ -18,11 +18,12 @@ mod record;
 mod told;
 
 use super::set::kernels_and_ours;
-use super::{ValidateCase, ValidateError, ValidateLength};
+use super::{ValidateCase, ValidateError};
 use ackord_events::EndpointId;
 use ackord_live::{EmulationOptions, SimulatedKernels, emulate_in_simulated_time};
 use ackord_scenario::Scenario;
 use ackord_sim::Simulation;
+use ackord_study::Effort;
 use ackord_uml::Kernel;
 use ackord_units::{Span, Time};
 use ackord_wire::Side;
@@ -39,7 +40,7 @@ pub struct DifferenceOptions {
     /// Which scenario.
     pub case: &'static ValidateCase,
     /// How long.
-    pub length: ValidateLength,
+    pub effort: Effort,
     /// With which seed.
     pub seed: u64,
     /// The kernel at every host that is one.
@@ -101,7 +102,7 @@ pub fn first_difference(
     options: &DifferenceOptions,
     go_on: &dyn Fn() -> ControlFlow<()>,
 ) -> Result<FirstDifference, ValidateError> {
-    let scenario = ackord_study::with_captures(&options.case.scenario(options.length)?);
+    let scenario = ackord_study::with_captures(&options.case.scenario(options.effort)?);
     let live = |source| {
         let (scenario, seed) = (options.case.name.to_owned(), options.seed);
         ValidateError::Live { scenario, seed, source }

@@ -39,14 +39,14 @@ pub(crate) use kernel::{kernel_run, release_of_this_machine};
 pub(crate) use measured::FIRST_DATA;
 pub use measured::GOODPUT_INTERVAL;
 pub use runs::{FirstRuns, LiveEnded, ValidateProgress};
-pub use set::{CASES, ValidateCase, ValidateLength};
+pub use set::{CASES, ValidateCase};
 
 use ackord_measure::{
     Distribution, FidelityMetric, FidelityReport, FidelityScenario, KernelLateness, KernelTime,
     Paired, RunSummary, ScenarioVerdict, SeriesSet, UnsettableKnob,
 };
 use ackord_scenario::{Errors, Scenario};
-use ackord_study::{ExecuteError, KeepSeries, VERSION};
+use ackord_study::{Effort, ExecuteError, VERSION};
 use measured::{ACKS_GOAL, GOODPUT_GOAL, Measured, goodput_half_width};
 use runs::{CaseRuns, KernelDone, Pair, Plan};
 use serde::Serialize;
@@ -63,14 +63,14 @@ pub struct ValidateOptions {
     /// Which scenarios.
     pub cases: Vec<&'static ValidateCase>,
     /// How long their runs are.
-    pub length: ValidateLength,
-    /// How many runs.
     pub effort: Effort,
+    /// How many runs.
+    pub sampling: Sampling,
 }
 
 /// How many runs of each scenario, and how.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Effort {
+pub struct Sampling {
     /// Seed of the first run of each; the next run has the next seed.
     pub first_seed: u64,
     /// Runs of each, of each side, at least.
@@ -170,24 +170,24 @@ pub fn validate(
     kernel: &dyn KernelSide,
     progress: &(dyn Fn(ValidateProgress<'_>) -> ControlFlow<()> + Sync),
 ) -> Result<ValidateOutcome, ValidateError> {
-    let effort = options.effort;
+    let sampling = options.sampling;
     let named =
-        |case: &&'static ValidateCase| Ok((case.name.to_owned(), case.scenario(options.length)?));
+        |case: &&'static ValidateCase| Ok((case.name.to_owned(), case.scenario(options.effort)?));
     let cases = options.cases.iter().map(named).collect::<Result<_, ValidateError>>()?;
     let goals = Goals {
         goodput_percent: GOODPUT_GOAL,
         acks_percent: Some(ACKS_GOAL),
         beside: Beside::Nothing,
     };
-    let compared = compare(cases, (&effort, KeepSeries::Yes), goals, kernel, progress)?;
+    let compared = compare(cases, (&sampling, true), goals, kernel, progress)?;
     let mut report = FidelityReport {
         version: VERSION.to_owned(),
         kernel: kernel.release(),
         time: kernel.time(),
-        first_seed: effort.first_seed,
-        seeds: effort.seeds.get(),
-        most_runs: effort.most.max(effort.seeds.get()),
-        jobs: u32::try_from(effort.jobs.get()).unwrap_or(u32::MAX),
+        first_seed: sampling.first_seed,
+        seeds: sampling.seeds.get(),
+        most_runs: sampling.most.max(sampling.seeds.get()),
+        jobs: u32::try_from(sampling.jobs.get()).unwrap_or(u32::MAX),
         goodput_goal_percent: GOODPUT_GOAL,
         acks_goal_percent: ACKS_GOAL,
         goodput_interval_percent: GOODPUT_INTERVAL,
@@ -233,16 +233,16 @@ pub(crate) struct Compared {
 /// As [`validate`].
 pub(crate) fn compare(
     cases: Vec<(String, Scenario)>,
-    (effort, series): (&Effort, KeepSeries),
+    (sampling, series): (&Sampling, bool),
     goals: Goals,
     kernel: &dyn KernelSide,
     progress: &(dyn Fn(ValidateProgress<'_>) -> ControlFlow<()> + Sync),
 ) -> Result<Compared, ValidateError> {
     let wanted = |runs: &CaseRuns| match runs.pairs.len() {
-        0 => effort.seeds.get() as usize,
-        made => runs_for(&compared(runs), made).min(effort.most as usize),
+        0 => sampling.seeds.get() as usize,
+        made => runs_for(&compared(runs), made).min(sampling.most as usize),
     };
-    let runs = runs::all(cases, Plan { effort, goals, series }, kernel, progress, &wanted)?;
+    let runs = runs::all(cases, Plan { sampling, goals, series }, kernel, progress, &wanted)?;
     let (finished_runs, planned_runs) = (runs.finished, runs.planned);
     let (mut scenarios, mut series) = (Vec::new(), Vec::new());
     for runs in runs.cases {

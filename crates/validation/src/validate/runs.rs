@@ -1,10 +1,10 @@
 //! The runs of both sides, in rounds: simulations first, then live runs, each side in parallel.
 
 use super::measured::Measured;
-use super::{Effort, Goals, KernelRun, KernelSide, ValidateError};
+use super::{Goals, KernelRun, KernelSide, Sampling, ValidateError};
 use ackord_measure::{KernelLateness, KernelTime, SeriesSet, UnsettableKnob};
 use ackord_scenario::Scenario;
-use ackord_study::{Ending, KeepSeries, RunOptions, execute};
+use ackord_study::{Ending, RunOptions, execute};
 use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -46,10 +46,10 @@ pub struct FirstRuns {
 /// What is done with the runs.
 #[derive(Clone, Copy)]
 pub(super) struct Plan<'a> {
-    pub(super) effort: &'a Effort,
+    pub(super) sampling: &'a Sampling,
     pub(super) goals: Goals,
     /// Whether the course of each scenario's first runs against time is kept.
-    pub(super) series: KeepSeries,
+    pub(super) series: bool,
 }
 
 /// The runs of one seed.
@@ -103,7 +103,7 @@ struct Job {
     name: String,
     scenario: Scenario,
     seed: u64,
-    series: KeepSeries,
+    series: bool,
 }
 
 /// Rounds of runs: in each those scenarios that `wanted` more of, which says how many runs a scenario
@@ -115,7 +115,7 @@ pub(super) fn all(
     progress: Watch<'_>,
     wanted: &dyn Fn(&CaseRuns) -> usize,
 ) -> Result<AllRuns, ValidateError> {
-    let Plan { effort, goals, series } = plan;
+    let Plan { sampling, goals, series } = plan;
     let new = |(name, scenario)| CaseRuns { name, scenario, pairs: Vec::new() };
     let mut cases: Vec<CaseRuns> = cases.into_iter().map(new).collect();
     let (mut finished, mut planned, mut seconds_before) = (0, 0, 0.0);
@@ -123,13 +123,13 @@ pub(super) fn all(
         let jobs: Vec<Job> = (0..cases.len())
             .flat_map(|number| {
                 let runs = &cases[number];
-                let series = |run| if run == 0 { series } else { KeepSeries::No };
+                let series = |run| series && run == 0;
                 let first = runs.pairs.len();
                 (first..wanted(runs)).map(move |run| Job {
                     number,
                     name: runs.name.clone(),
                     scenario: runs.scenario.clone(),
-                    seed: effort.first_seed.wrapping_add(run as u64),
+                    seed: sampling.first_seed.wrapping_add(run as u64),
                     series: series(run),
                 })
             })
@@ -155,7 +155,7 @@ pub(super) fn all(
         }
     }
     // A scenario that somebody did not let come to its end is not told.
-    cases.retain(|runs| runs.pairs.len() >= effort.seeds.get() as usize);
+    cases.retain(|runs| runs.pairs.len() >= sampling.seeds.get() as usize);
     Ok(AllRuns { cases, finished, planned })
 }
 
@@ -202,9 +202,9 @@ impl Attempt {
     }
 
     /// Whether it was in time, or as often as is allowed.
-    fn lasts(&self, effort: &Effort) -> bool {
+    fn lasts(&self, sampling: &Sampling) -> bool {
         let in_time = self.best.as_ref().is_some_and(|best| best.lateness.within_budget);
-        in_time || self.made > effort.repeats
+        in_time || self.made > sampling.repeats
     }
 }
 
@@ -215,14 +215,14 @@ impl Live<'_> {
         let mut waiting: VecDeque<Attempt> = (0..self.jobs.len()).map(Attempt::first).collect();
         let at_once = match self.kernel.time() {
             // Whatever is begun or taken down while others run makes their packets late: in step, nothing is.
-            KernelTime::Real => self.plan.effort.jobs.get(),
+            KernelTime::Real => self.plan.sampling.jobs.get(),
             KernelTime::Simulated => usize::MAX,
         };
         let seconds_done = Mutex::new(self.seconds_before);
         while !waiting.is_empty() {
             let batch = waiting.drain(..waiting.len().min(at_once)).collect();
             for attempt in self.batch(batch, &seconds_done)? {
-                match attempt.lasts(self.plan.effort) {
+                match attempt.lasts(self.plan.sampling) {
                     true => done[attempt.job] = attempt.best,
                     false => waiting.push_back(attempt),
                 }
@@ -254,7 +254,7 @@ impl Live<'_> {
             }
         };
         std::thread::scope(|scope| {
-            for _ in 0..self.plan.effort.jobs.get() {
+            for _ in 0..self.plan.sampling.jobs.get() {
                 scope.spawn(work);
             }
         });
@@ -284,7 +284,7 @@ impl Live<'_> {
         attempt.made += 1;
         let (scenario, seed) = (job.name.as_str(), job.seed);
         let ended = LiveEnded { scenario, seed, run: &run, attempt: attempt.made };
-        let last = run.lateness.within_budget || attempt.made > self.plan.effort.repeats;
+        let last = run.lateness.within_budget || attempt.made > self.plan.sampling.repeats;
         let counted = if last { job.seconds() } else { 0.0 };
         // Whether to stop is asked before the next run.
         let _ = self.tell(seconds_done, counted, Some(ended));
@@ -295,7 +295,7 @@ impl Live<'_> {
                 lateness: run.lateness,
                 settings: run.settings,
                 attempts: 0,
-                series: run.series.filter(|_| job.series == KeepSeries::Yes),
+                series: run.series.filter(|_| job.series),
             });
         }
         attempt.best.iter_mut().for_each(|best| best.attempts = attempt.made);

@@ -1,6 +1,7 @@
 //! The scenarios of the fidelity report, embedded so that they run from anywhere.
 
 use ackord_scenario::{Errors, NodeKind, Override, Scenario, ScenarioFile};
+use ackord_study::Effort;
 use ackord_units::Knobs;
 use ackord_wire::NodeId;
 use std::collections::BTreeSet;
@@ -13,15 +14,6 @@ pub struct ValidateCase {
     /// Its duration in a quick report; the file has that of a full one.
     pub quick_duration: &'static str,
     text: &'static str,
-}
-
-/// How long runs are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValidateLength {
-    /// As the files say.
-    Full,
-    /// As long as it takes to see that everything works.
-    Quick,
 }
 
 /// Embeds `scenarios/validate/NAME.toml` of the repository for each name.
@@ -70,11 +62,11 @@ impl ValidateCase {
     ///
     /// # Errors
     /// When the file is not sound, which its test excludes.
-    pub fn scenario(&self, length: ValidateLength) -> Result<Scenario, Errors> {
+    pub fn scenario(&self, effort: Effort) -> Result<Scenario, Errors> {
         let file = ScenarioFile::new(self.file(), self.text);
-        match length {
-            ValidateLength::Full => file.check(),
-            ValidateLength::Quick => {
+        match effort {
+            Effort::Full => file.check(),
+            Effort::Quick => {
                 file.with_overrides([Override::new("duration", self.quick_duration)]).check()
             }
         }
@@ -108,7 +100,7 @@ mod tests {
     #[test]
     fn every_scenario_is_sound_says_where_it_is_from_and_has_the_linux_profile_where_a_kernel_is() {
         for case in CASES {
-            for length in [ValidateLength::Full, ValidateLength::Quick] {
+            for length in [Effort::Full, Effort::Quick] {
                 let scenario = case.scenario(length).unwrap_or_else(|errors| panic!("{errors:?}"));
                 assert_eq!(scenario.name, case.name);
                 assert!(!scenario.purpose.is_empty() && !scenario.source.is_empty());

@@ -2,7 +2,7 @@
 
 use super::*;
 use ackord_measure::FidelityVerdict;
-use ackord_study::{RunOptions, execute, without_progress};
+use ackord_study::{Effort, RunOptions, execute, without_progress};
 use std::sync::Mutex;
 
 /// The simulator, with these changes to what it says.
@@ -50,8 +50,8 @@ impl<F: Fn(&mut KernelRun, u32) + Sync> KernelSide for Pretended<F> {
 fn options(names: &[&str], seeds: u32) -> ValidateOptions {
     ValidateOptions {
         cases: CASES.iter().filter(|case| names.contains(&case.name)).collect(),
-        length: ValidateLength::Quick,
-        effort: Effort {
+        effort: Effort::Quick,
+        sampling: Sampling {
             first_seed: 1,
             seeds: NonZeroU32::new(seeds).expect("some"),
             most: seeds,
@@ -141,7 +141,7 @@ fn in_turn(share: f64) -> impl Fn(&mut KernelRun, u32) + Sync {
 #[test]
 fn runs_are_made_until_the_interval_of_goodput_is_narrow_or_there_are_as_many_as_allowed() {
     let mut options = options(&["paced-messages", "clean"], 2);
-    options.effort.most = 40;
+    options.sampling.most = 40;
     let narrow = report(&options, in_turn(0.0));
     assert!(narrow.scenarios.iter().all(|scenario| scenario.seeds == [1, 2]));
     // A standard deviation of 5 % and half a width of 3 %: (1.96 * 5 / 3)^2 = 10.7 runs at least, and
@@ -178,7 +178,7 @@ fn flows_that_compete_are_judged_one_by_one() {
 fn a_report_that_is_stopped_tells_only_scenarios_with_all_their_runs() {
     let kernel = Pretended { change: |_: &mut KernelRun, _| (), runs: Mutex::new(Vec::new()) };
     let mut options = options(&["write-write-read", "ping-pong"], 2);
-    options.effort.jobs = NonZeroUsize::MIN;
+    options.sampling.jobs = NonZeroUsize::MIN;
     let ended = Mutex::new(0);
     let outcome = validate(&options, &kernel, &|progress| {
         let mut ended = ended.lock().expect("nobody panics with it");
@@ -199,7 +199,7 @@ fn with_losses_the_model_is_as_near_to_the_kernel_as_it_was_measured() {
     let measured = [("loss-1", [5.65, 6.22, 5.99, 5.67]), ("loss-3", [2.92, 2.62, 2.78, 2.63])];
     for (name, kernel) in measured {
         let case = CASES.iter().find(|case| case.name == name).expect("of the set");
-        let scenario = case.scenario(ValidateLength::Full).expect("sound");
+        let scenario = case.scenario(Effort::Full).expect("sound");
         let ours: Vec<f64> = (1..=4)
             .map(|seed| {
                 let run = execute(&scenario, RunOptions::summary_only(seed), &mut without_progress);
@@ -222,7 +222,7 @@ fn with_losses_the_model_is_as_near_to_the_kernel_as_it_was_measured() {
 #[test]
 fn write_write_read_takes_two_acknowledgments_a_round() {
     let case = CASES.iter().find(|case| case.name == "write-write-read").expect("of the set");
-    let scenario = case.scenario(ValidateLength::Quick).expect("sound");
+    let scenario = case.scenario(Effort::Quick).expect("sound");
     let run = execute(&scenario, RunOptions::summary_only(1), &mut without_progress);
     let flow = &run.expect("a sound run").summary.flows[0];
     let rounds = flow.transfers.as_ref().expect("exchanges").completed;

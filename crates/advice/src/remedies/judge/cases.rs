@@ -1,7 +1,8 @@
 //! The situations: half of them can be helped, in half there is nothing to gain.
 
-use super::super::model::{Heading, LossProcess, Model, Outage, Place, Traffic};
+use super::super::model::{LossProcess, Model, Outage, Place, Traffic};
 use super::super::table::RemedyKind;
+use ackord_live::Direction;
 
 /// A situation, and the remedy that is judged in it; none where there is nothing to gain.
 #[derive(Clone, Debug)]
@@ -55,7 +56,7 @@ fn losses() -> Vec<Situation> {
             clean(8e6, 0.1, 4_000_000),
             |m| {
                 m.loss = random(0.5);
-                m.heading = Heading::Upload;
+                m.direction = Direction::Upload;
             },
         ),
         helped("loss bursts, 20M 40 ms, BBR", RemedyKind::Bbr, clean(20e6, 0.04, 8_000_000), |m| {
@@ -235,7 +236,7 @@ fn nothing() -> Vec<Situation> {
             m.place = Place::Router
         }),
         none("clean upload, 8M 40 ms", clean(8e6, 0.04, 8_000_000), |m| {
-            m.heading = Heading::Upload
+            m.direction = Direction::Upload
         }),
         none("deep buffer, 10M 40 ms", clean(10e6, 0.04, 12_000_000), |m| m.buffer = 600),
         none("Reno, 20M 20 ms", clean(20e6, 0.02, 16_000_000), |m| {
