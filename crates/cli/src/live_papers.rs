@@ -6,7 +6,8 @@ use crate::input::OutputArguments;
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_live::StopHandle;
-use ackord_papers::live_papers::{Effort, LivePaper, LivePapersError, live_papers, on_this_kernel};
+use ackord_papers::live_papers::{LivePaper, LivePapersError, live_papers, on_this_kernel};
+use ackord_study::Effort;
 use clap::Args;
 
 /// Repeat the two phone papers on this kernel: what does a user of stock Linux gain?

@@ -6,7 +6,7 @@ use crate::input::OutputArguments;
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_measure::Claim;
-use ackord_papers::{self as paper, Effort, Journal, Options, Paper, PaperError, PaperReport};
+use ackord_papers::{self as paper, Journal, Options, Paper, PaperError, PaperReport};
 use ackord_report::{WriteError, data};
 use ackord_study::Effort;
 use clap::Args;

@@ -44,7 +44,7 @@ pub use series::{FlowSeries, LinkSeries, Point, Series, SeriesOptions, SeriesSet
 pub use spread::{Spread, SpreadSummary};
 pub use summary::{
     CompletedTransfer, DatagramSummary, Drops, FLOW_METRICS, FairnessSummary, FlowDelay,
-    FlowSummary, LINK_METRICS, LinkSummary, MediumUse, OutageRecovery, PROXY_METRICS,
-    ProxyCounters, ProxySummary, QUEUE_METRICS, QueueSummary, RUN_METRICS, Ranking, RecoveryTimes,
-    RunIdentity, RunSummary, Summary, TRANSFER_METRICS, TransferSummary,
+    FlowSummary, LINK_METRICS, LinkSummary, LossRecovery, MediumUse, OutageRecovery, PROXY_METRICS,
+    PayloadSent, ProxyCounters, ProxySummary, QUEUE_METRICS, QueueSummary, RUN_METRICS, Ranking,
+    RecoveryTimes, RunIdentity, RunSummary, Summary, TRANSFER_METRICS, TransferSummary,
 };

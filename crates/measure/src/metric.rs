@@ -12,7 +12,7 @@ use std::fmt;
 pub struct Metric<T: 'static> {
     /// Its name in JSON and CSV.
     pub key: &'static str,
-    /// What it means.
+    /// What it means; empty where it is a group of those that follow.
     pub about: &'static str,
     /// What tables count it in.
     pub unit: Unit,
@@ -196,7 +196,13 @@ macro_rules! summary {
             $(
                 $(#[doc = $doc:literal])*
                 $(#[serde($($serde:tt)*)])?
-                $field:ident: $type:ty $(=> $unit:expr, [$($place:expr),* $(,)?])?;
+                $field:ident: $type:ty $(=> $unit:expr, [$($place:expr),* $(,)?])?
+                $(= $Group:ident {
+                    $(
+                        $(#[doc = $part_doc:literal])*
+                        $part:ident: $part_type:ty => $part_unit:expr, [$($part_place:expr),* $(,)?];
+                    )*
+                })?;
             )*
         }
         derived {
@@ -212,9 +218,21 @@ macro_rules! summary {
             $(
                 $(#[doc = $doc])*
                 $(#[serde($($serde)*)])?
+                $(#[doc = concat!("Its [`", stringify!($Group), "`].")])?
                 pub $field: $type,
             )*
         }
+
+        $($(
+            #[doc = concat!("A part of [`", stringify!($Name), "`], beside the others in JSON.")]
+            #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+            pub struct $Group {
+                $(
+                    $(#[doc = $part_doc])*
+                    pub $part: $part_type,
+                )*
+            }
+        )?)*
 
         #[doc = concat!("The metrics of [`", stringify!($Name), "`].")]
         pub static $METRICS: &[crate::metric::Metric<$Name>] = &[
@@ -223,6 +241,13 @@ macro_rules! summary {
                     $field, [$($doc)*],
                     $(|summary: &$Name| crate::metric::Measured::value(&summary.$field), $unit, [$($place),*])?
                 ),
+                $($(
+                    crate::metric::metric!(
+                        $part, [$($part_doc)*],
+                        |summary: &$Name| crate::metric::Measured::value(&summary.$field.$part),
+                        $part_unit, [$($part_place),*]
+                    ),
+                )*)?
             )*
             $(
                 crate::metric::metric!(

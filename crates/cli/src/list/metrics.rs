@@ -43,7 +43,7 @@ fn of<T>(whose: &'static str, metrics: &'static [Metric<T>]) -> Vec<Entry> {
         shown_as.dedup();
         Entry { of: whose, name: metric.key, about: metric.about.trim().to_owned(), shown_as }
     };
-    metrics.iter().map(entry).collect()
+    metrics.iter().filter(|metric| !metric.about.is_empty()).map(entry).collect()
 }
 
 pub(super) fn document(entries: &[Entry]) -> Document {

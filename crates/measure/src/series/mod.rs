@@ -15,7 +15,7 @@ mod trace;
 pub use trace::{Point, Trace};
 
 use crate::RunLabels;
-use ackord_events::{EndpointId, Event, LinkId, SegmentKind, Sink};
+use ackord_events::{Event, LinkId, SegmentKind, Sink};
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
 use ackord_wire::Side;
 use rate::{RateBuilder, round_interval};
@@ -215,20 +215,6 @@ impl Series {
 }
 
 impl Series {
-    fn flow(&mut self, endpoint: EndpointId) -> &mut FlowFold {
-        self.flows.get_mut(endpoint.flow.0 as usize).expect("the labels name every flow")
-    }
-
-    /// The flow, if this is its sending end.
-    fn sent_by(&mut self, endpoint: EndpointId) -> Option<&mut FlowFold> {
-        Some(self.flow(endpoint)).filter(|flow| flow.sends == endpoint.side)
-    }
-
-    /// The flow, if this is its receiving end.
-    fn received_by(&mut self, endpoint: EndpointId) -> Option<&mut FlowFold> {
-        Some(self.flow(endpoint)).filter(|flow| flow.sends != endpoint.side)
-    }
-
     fn link(&mut self, link: LinkId) -> &mut LinkFold {
         self.links.get_mut(link.0 as usize).expect("the labels name every link")
     }
@@ -238,38 +224,15 @@ impl Sink for Series {
     /// # Panics
     /// If the event names a flow or link for which there is no label.
     fn emit(&mut self, at: Time, event: Event<'_>) {
+        if let Some(endpoint) = event.endpoint() {
+            let flow = self.flows.get_mut(endpoint.flow.0 as usize);
+            let flow = flow.expect("the labels name every flow");
+            return match flow.sends == endpoint.side {
+                true => flow.sender_did(at, event),
+                false => flow.receiver_did(at, event),
+            };
+        }
         match event {
-            Event::SegmentSent { endpoint, seq, payload, kind } => {
-                if let Some(flow) = self.sent_by(endpoint) {
-                    flow.segment_sent(at, seq, payload, kind);
-                }
-            }
-            Event::CwndChanged { endpoint, cwnd, ssthresh, .. } => {
-                if let Some(flow) = self.sent_by(endpoint) {
-                    flow.cwnd_changed(at, cwnd, ssthresh);
-                }
-            }
-            Event::RttSampled { endpoint, rtt, .. } => {
-                if let Some(flow) = self.sent_by(endpoint) {
-                    flow.rtt.push(at, rtt.as_secs_f64());
-                }
-            }
-            Event::AckAdvanced { endpoint, stream_offset, .. } => {
-                if let Some(flow) = self.sent_by(endpoint) {
-                    flow.acked.push(at, stream_offset.get() as f64);
-                }
-            }
-            Event::DataDelivered { endpoint, bytes, stream_offset } => {
-                if let Some(flow) = self.received_by(endpoint) {
-                    flow.delivered.push(at, stream_offset.get() as f64);
-                    flow.throughput.add(at, bytes);
-                }
-            }
-            Event::DatagramDelivered { endpoint, payload, .. } => {
-                if let Some(flow) = self.received_by(endpoint) {
-                    flow.throughput.add(at, payload);
-                }
-            }
             Event::PacketEnqueued { link, queue_packets, queue_bytes, .. } => {
                 self.link(link).queue_length(at, queue_packets, queue_bytes);
             }
@@ -285,35 +248,37 @@ impl Sink for Series {
                 }
             }
             // Not values against time that a plot has.
-            Event::StateChanged { .. }
-            | Event::FlowSeen { .. }
-            | Event::TransferBegan { .. }
-            | Event::TransferCompleted { .. }
-            | Event::DatagramSent { .. }
-            | Event::AckTimeoutChanged { .. }
-            | Event::SegmentLost { .. }
-            | Event::RecoveryEntered { .. }
-            | Event::RecoveryExited { .. }
-            | Event::RecoveryUndone { .. }
-            | Event::RetransmissionSpurious { .. }
-            | Event::RetransmissionTimeout { .. }
-            | Event::R1Reached { .. }
-            | Event::SegmentRefused { .. }
-            | Event::PacketDuplicated { .. }
-            | Event::OutageMet { .. }
-            | Event::MediumTaken { .. }
-            | Event::ProxySent { .. }
-            | Event::ProxyAbsorbed { .. }
-            | Event::ProxyReleased { .. }
-            | Event::ProxyActed { .. }
-            | Event::ProxyFailed { .. }
-            | Event::ProxyRestarted { .. }
-            | Event::PacketTapped { .. } => {}
+            _ => {}
         }
     }
 }
 
 impl FlowFold {
+    fn sender_did(&mut self, at: Time, event: Event<'_>) {
+        match event {
+            Event::SegmentSent { seq, payload, kind, .. } => {
+                self.segment_sent(at, seq, payload, kind);
+            }
+            Event::CwndChanged { cwnd, ssthresh, .. } => self.cwnd_changed(at, cwnd, ssthresh),
+            Event::RttSampled { rtt, .. } => self.rtt.push(at, rtt.as_secs_f64()),
+            Event::AckAdvanced { stream_offset, .. } => {
+                self.acked.push(at, stream_offset.get() as f64);
+            }
+            _ => {}
+        }
+    }
+
+    fn receiver_did(&mut self, at: Time, event: Event<'_>) {
+        match event {
+            Event::DataDelivered { bytes, stream_offset, .. } => {
+                self.delivered.push(at, stream_offset.get() as f64);
+                self.throughput.add(at, bytes);
+            }
+            Event::DatagramDelivered { payload, .. } => self.throughput.add(at, payload),
+            _ => {}
+        }
+    }
+
     fn cwnd_changed(&mut self, at: Time, cwnd: Bytes, ssthresh: Bytes) {
         self.cwnd.push(at, cwnd.get() as f64);
         if ssthresh != Bytes::MAX {

@@ -5,7 +5,7 @@ use super::outages::OutageFold;
 use super::transfers::TransferFold;
 use super::{bit_rate, mean::StepMean, seconds_between};
 use crate::{FlowKind, FlowLabel, FlowSummary, Spread};
-use ackord_events::{CwndReason, RecoveryKind, SegmentKind};
+use ackord_events::{CwndReason, Event, RecoveryKind, SegmentKind};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::Side;
 
@@ -68,8 +68,35 @@ impl FlowFold {
         &self.sum.name
     }
 
+    /// Counts what one of its ends did.
     #[inline]
-    pub(super) fn segment_sent(&mut self, by: Side, payload: Bytes, kind: SegmentKind) {
+    pub(super) fn emit(&mut self, at: Time, of: Side, event: Event<'_>) {
+        match event {
+            Event::SegmentSent { payload, kind, .. } => self.segment_sent(of, payload, kind),
+            Event::DataDelivered { stream_offset, .. } => self.delivered(at, of, stream_offset),
+            Event::DatagramSent { .. } => self.datagrams().sent(),
+            Event::DatagramDelivered { payload, one_way_delay, .. } => {
+                self.datagrams().delivered(payload, one_way_delay);
+            }
+            Event::AckAdvanced { stream_offset, .. } => self.acknowledged(of, stream_offset),
+            Event::TransferBegan { index, .. } => self.transfers().began(at, index),
+            Event::TransferCompleted { index, bytes, .. } => {
+                self.transfers().completed(at, index, bytes);
+            }
+            Event::CwndChanged { cwnd, reason, .. } => self.cwnd_changed(at, of, cwnd, reason),
+            Event::RttSampled { rtt, .. } => self.rtt_sampled(of, rtt),
+            Event::AckTimeoutChanged { ato, .. } => self.ack_timeout_changed(of, ato),
+            Event::SegmentLost { bytes, .. } => self.segment_lost(of, bytes),
+            Event::RecoveryEntered { kind, .. } => self.recovery_entered(of, kind),
+            Event::RetransmissionSpurious { .. } => self.retransmitted_in_vain(of),
+            Event::RetransmissionTimeout { .. } => self.timed_out(of),
+            // What a table has no column for.
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn segment_sent(&mut self, by: Side, payload: Bytes, kind: SegmentKind) {
         if by != self.sends {
             self.sum.acks_sent += u64::from(kind == SegmentKind::PureAck);
             return;
@@ -79,15 +106,15 @@ impl FlowFold {
             SegmentKind::New | SegmentKind::WindowProbe => {}
             SegmentKind::Retransmission => {
                 self.sum.retransmitted_segments += 1;
-                self.sum.retransmitted_bytes += payload.get();
+                self.sum.payload.retransmitted_bytes += payload.get();
             }
         }
         self.sum.segments_sent += 1;
-        self.sum.bytes_sent += payload.get();
+        self.sum.payload.bytes_sent += payload.get();
     }
 
     #[inline]
-    pub(super) fn delivered(&mut self, at: Time, to: Side, stream_offset: Bytes) {
+    fn delivered(&mut self, at: Time, to: Side, stream_offset: Bytes) {
         if to == self.sends {
             return;
         }
@@ -105,7 +132,7 @@ impl FlowFold {
 
     /// The sender was told that its peer has everything up to here.
     #[inline]
-    pub(super) fn acknowledged(&mut self, of: Side, stream_offset: Bytes) {
+    fn acknowledged(&mut self, of: Side, stream_offset: Bytes) {
         if of == self.sends {
             self.bytes_acknowledged = stream_offset.get();
             let early = self.bytes_acknowledged.saturating_sub(self.sum.bytes_delivered);
@@ -121,11 +148,11 @@ impl FlowFold {
     }
 
     #[inline]
-    pub(super) fn cwnd_changed(&mut self, at: Time, of: Side, cwnd: Bytes, reason: CwndReason) {
+    fn cwnd_changed(&mut self, at: Time, of: Side, cwnd: Bytes, reason: CwndReason) {
         if of != self.sends {
             return;
         }
-        self.sum.undone_reductions += u64::from(reason == CwndReason::Undo);
+        self.sum.recovery.undone_reductions += u64::from(reason == CwndReason::Undo);
         // What the window does after the last byte has arrived carries no data.
         if self.completed_at.is_none() {
             self.cwnd.set(at, cwnd.get());
@@ -133,41 +160,42 @@ impl FlowFold {
     }
 
     #[inline]
-    pub(super) fn rtt_sampled(&mut self, by: Side, rtt: Span) {
+    fn rtt_sampled(&mut self, by: Side, rtt: Span) {
         if by == self.sends {
             self.rtt.add(rtt);
         }
     }
 
-    pub(super) fn ack_timeout_changed(&mut self, of: Side, ato: Span) {
+    fn ack_timeout_changed(&mut self, of: Side, ato: Span) {
         if of != self.sends {
             self.ack_timeout.get_or_insert_with(|| Box::new(Spread::coarse())).add(ato);
         }
     }
 
-    pub(super) fn segment_lost(&mut self, of: Side, bytes: Bytes) {
+    fn segment_lost(&mut self, of: Side, bytes: Bytes) {
         if of == self.sends {
-            self.sum.bytes_declared_lost += bytes.get();
+            self.sum.payload.bytes_declared_lost += bytes.get();
         }
     }
 
-    pub(super) fn transfers(&mut self) -> &mut TransferFold {
+    fn transfers(&mut self) -> &mut TransferFold {
         self.transfers.get_or_insert_default()
     }
 
-    pub(super) fn datagrams(&mut self) -> &mut DatagramFold {
+    fn datagrams(&mut self) -> &mut DatagramFold {
         self.datagrams.get_or_insert_with(|| Box::new(DatagramFold::new()))
     }
 
-    pub(super) fn recovery_entered(&mut self, by: Side, kind: RecoveryKind) {
-        self.sum.fast_recoveries += u64::from(by == self.sends && kind == RecoveryKind::Fast);
+    fn recovery_entered(&mut self, by: Side, kind: RecoveryKind) {
+        self.sum.recovery.fast_recoveries +=
+            u64::from(by == self.sends && kind == RecoveryKind::Fast);
     }
 
-    pub(super) fn retransmitted_in_vain(&mut self, by: Side) {
-        self.sum.spurious_retransmissions += u64::from(by == self.sends);
+    fn retransmitted_in_vain(&mut self, by: Side) {
+        self.sum.recovery.spurious_retransmissions += u64::from(by == self.sends);
     }
 
-    pub(super) fn timed_out(&mut self, of: Side) {
+    fn timed_out(&mut self, of: Side) {
         self.sum.timeouts += u64::from(of == self.sends);
     }
 

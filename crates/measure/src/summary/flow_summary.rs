@@ -50,24 +50,32 @@ summary! {
         started_s: f64 => S, [FlowsCsv.at(0), DatagramsCsv.at(0)];
         /// How much it had to send; null for no end.
         size_bytes: Option<u64> => BYTES, [FlowsCsv.at(1)];
-        /// Payload sent, retransmissions included.
-        bytes_sent: u64 => BYTES, [];
-        /// Payload retransmitted.
-        retransmitted_bytes: u64 => BYTES, [];
-        /// Bytes the sender declared lost, rightly or not.
-        bytes_declared_lost: u64 => BYTES, [];
+        #[serde(flatten)]
+        payload: PayloadSent = PayloadSent {
+            /// Payload sent, retransmissions included.
+            bytes_sent: u64 => BYTES, [];
+            /// Payload retransmitted.
+            retransmitted_bytes: u64 => BYTES, [];
+            /// Bytes the sender declared lost, rightly or not.
+            bytes_declared_lost: u64 => BYTES, [];
+        };
         /// Packets from the sending end that died on the path, for whatever reason.
         packets_dropped: u64 => PACKETS, [
             FlowsCsv.at(11), DatagramsCsv.at(5), Senders.named(7, "lost on the path"),
         ];
-        /// Times it entered fast recovery.
-        fast_recoveries: u64 => PLAIN, [FlowsCsv.at(8), Senders.named(5, "fast recoveries")];
-        /// Reductions of cwnd that the sender itself found wrong and undid. (Whether the others were
-        /// spurious, no event says.)
-        undone_reductions: u64 => Unit::things("reductions"), [FlowsCsv.at(9), Senders.named(6, "undone")];
-        /// Retransmissions that the receiver had already, by its DSACK reports (RFC 2883); zero where
-        /// SACK is off.
-        spurious_retransmissions: u64 => SEGMENTS, [FlowsCsv.at(10)];
+        #[serde(flatten)]
+        recovery: LossRecovery = LossRecovery {
+            /// Times it entered fast recovery.
+            fast_recoveries: u64 => PLAIN, [FlowsCsv.at(8), Senders.named(5, "fast recoveries")];
+            /// Reductions of cwnd that the sender itself found wrong and undid. (Whether the others were
+            /// spurious, no event says.)
+            undone_reductions: u64 => Unit::things("reductions"), [
+                FlowsCsv.at(9), Senders.named(6, "undone"),
+            ];
+            /// Retransmissions that the receiver had already, by its DSACK reports (RFC 2883); zero where
+            /// SACK is off.
+            spurious_retransmissions: u64 => SEGMENTS, [FlowsCsv.at(10)];
+        };
         /// cwnd averaged over time, from its first value to completion or the end of the run.
         cwnd_mean_bytes: Option<f64> => KB, [
             FlowsCsv.at(19), Senders.named(3, "cwnd mean"), Compared.at(6),

@@ -25,7 +25,7 @@ mod tests;
 mod transfers;
 
 pub use datagrams::DatagramSummary;
-pub use flow_summary::{FLOW_METRICS, FlowSummary};
+pub use flow_summary::{FLOW_METRICS, FlowSummary, LossRecovery, PayloadSent};
 pub use link_summary::{
     Drops, FlowDelay, LINK_METRICS, LinkSummary, MediumUse, QUEUE_METRICS, QueueSummary,
 };
@@ -115,22 +115,10 @@ impl Sink for Summary {
     /// # Panics
     /// If the event names a flow or link for which there is no label.
     fn emit(&mut self, at: Time, event: Event<'_>) {
+        if let Some(endpoint) = event.endpoint() {
+            return self.flow(endpoint.flow).emit(at, endpoint.side, event);
+        }
         match event {
-            Event::SegmentSent { endpoint, payload, kind, .. } => {
-                self.flow(endpoint.flow).segment_sent(endpoint.side, payload, kind);
-            }
-            Event::DataDelivered { endpoint, stream_offset, .. } => {
-                self.flow(endpoint.flow).delivered(at, endpoint.side, stream_offset);
-            }
-            Event::DatagramSent { endpoint, .. } => {
-                self.flow(endpoint.flow).datagrams().sent();
-            }
-            Event::DatagramDelivered { endpoint, payload, one_way_delay } => {
-                self.flow(endpoint.flow).datagrams().delivered(payload, one_way_delay);
-            }
-            Event::AckAdvanced { endpoint, stream_offset, .. } => {
-                self.flow(endpoint.flow).acknowledged(endpoint.side, stream_offset);
-            }
             Event::OutageMet { began, ends, .. } => {
                 for flow in &mut self.flows {
                     flow.outage_met(began, ends);
@@ -140,33 +128,6 @@ impl Sink for Summary {
             Event::ProxyActed { proxy, act, .. } => self.proxy(proxy).acted(at, act),
             Event::ProxyFailed { proxy } => self.proxy(proxy).failed(),
             Event::ProxyRestarted { proxy } => self.proxy(proxy).restarted(),
-            Event::TransferBegan { endpoint, index, .. } => {
-                self.flow(endpoint.flow).transfers().began(at, index);
-            }
-            Event::TransferCompleted { endpoint, index, bytes } => {
-                self.flow(endpoint.flow).transfers().completed(at, index, bytes);
-            }
-            Event::CwndChanged { endpoint, cwnd, reason, .. } => {
-                self.flow(endpoint.flow).cwnd_changed(at, endpoint.side, cwnd, reason);
-            }
-            Event::RttSampled { endpoint, rtt, .. } => {
-                self.flow(endpoint.flow).rtt_sampled(endpoint.side, rtt);
-            }
-            Event::AckTimeoutChanged { endpoint, ato } => {
-                self.flow(endpoint.flow).ack_timeout_changed(endpoint.side, ato);
-            }
-            Event::SegmentLost { endpoint, bytes, .. } => {
-                self.flow(endpoint.flow).segment_lost(endpoint.side, bytes);
-            }
-            Event::RecoveryEntered { endpoint, kind } => {
-                self.flow(endpoint.flow).recovery_entered(endpoint.side, kind);
-            }
-            Event::RetransmissionSpurious { endpoint, .. } => {
-                self.flow(endpoint.flow).retransmitted_in_vain(endpoint.side);
-            }
-            Event::RetransmissionTimeout { endpoint, .. } => {
-                self.flow(endpoint.flow).timed_out(endpoint.side);
-            }
             Event::PacketEnqueued { link, bytes, queue_packets, queue_bytes, .. } => {
                 self.link(link).enqueued(at, bytes, queue_packets, queue_bytes);
             }
@@ -189,18 +150,8 @@ impl Sink for Summary {
                     flow.packet_dropped(packet.from);
                 }
             }
-            // What a table has no column for; boxes and links count their packets themselves.
-            Event::StateChanged { .. }
-            | Event::FlowSeen { .. }
-            | Event::RecoveryExited { .. }
-            | Event::RecoveryUndone { .. }
-            | Event::R1Reached { .. }
-            | Event::SegmentRefused { .. }
-            | Event::PacketDuplicated { .. }
-            | Event::ProxySent { .. }
-            | Event::ProxyAbsorbed { .. }
-            | Event::ProxyReleased { .. }
-            | Event::PacketTapped { .. } => {}
+            // Boxes and links count their packets themselves.
+            _ => {}
         }
     }
 }

@@ -59,7 +59,7 @@ impl Sample {
             data_segments: flow.segments_sent,
             retransmitted_segments: flow.retransmitted_segments,
             timeouts: flow.timeouts,
-            fast_recoveries: flow.fast_recoveries,
+            fast_recoveries: flow.recovery.fast_recoveries,
             cwnd_mean_bytes: flow.cwnd_mean_bytes.unwrap_or(0.0),
             rtt_mean_ms: flow.rtt.map_or(0.0, |rtt| rtt.mean_ms),
             data_air_percent: air("air"),

@@ -39,8 +39,8 @@ impl Sample {
             retransmitted: flow.retransmitted_segments,
             dropped: flow.packets_dropped,
             timeouts: flow.timeouts,
-            fast_recoveries: flow.fast_recoveries,
-            undone: flow.undone_reductions,
+            fast_recoveries: flow.recovery.fast_recoveries,
+            undone: flow.recovery.undone_reductions,
             rtt_mean_us: flow.rtt.as_ref().map_or(0, |rtt| (rtt.mean_ms * 1e3) as u64),
             cwnd_mean_bytes: flow.cwnd_mean_bytes.unwrap_or(0.0) as u64,
         }

@@ -85,7 +85,7 @@ impl FlowSample {
             goodput_kbit_s,
             cwnd_mean_packets: flow.cwnd_mean_bytes.unwrap_or(0.0) / PAYLOAD_BYTES,
             timeouts: flow.timeouts,
-            fast_recoveries: flow.fast_recoveries,
+            fast_recoveries: flow.recovery.fast_recoveries,
             dropped_packets: flow.packets_dropped,
         }
     }

@@ -157,33 +157,7 @@ impl<S: Sink> FoldFlows<S> {
                 Event::DatagramDelivered { endpoint, payload, one_way_delay }
             }
             // States of one of several connections are not the flow's; windows nobody samples.
-            Event::StateChanged { .. }
-            | Event::TransferBegan { .. }
-            | Event::TransferCompleted { .. }
-            | Event::CwndChanged { .. }
-            | Event::AckTimeoutChanged { .. }
-            | Event::SegmentLost { .. }
-            | Event::RecoveryEntered { .. }
-            | Event::RecoveryExited { .. }
-            | Event::RecoveryUndone { .. }
-            | Event::RetransmissionTimeout { .. }
-            | Event::R1Reached { .. }
-            | Event::SegmentRefused { .. } => return,
-            // Not an endpoint's.
-            Event::FlowSeen { .. }
-            | Event::PacketEnqueued { .. }
-            | Event::PacketDequeued { .. }
-            | Event::PacketDropped { .. }
-            | Event::PacketDuplicated { .. }
-            | Event::OutageMet { .. }
-            | Event::MediumTaken { .. }
-            | Event::ProxySent { .. }
-            | Event::ProxyAbsorbed { .. }
-            | Event::ProxyReleased { .. }
-            | Event::ProxyActed { .. }
-            | Event::ProxyFailed { .. }
-            | Event::ProxyRestarted { .. }
-            | Event::PacketTapped { .. } => return,
+            _ => return,
         };
         self.inner.emit(at, event);
     }
