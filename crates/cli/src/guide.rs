@@ -144,7 +144,7 @@ impl Told {
         let cases = guided.entry.cases.iter().zip(&guided.cases).map(|(case, measured)| ToldCase {
             effect: case.effect.heading(),
             when: case.when,
-            metric: case.metric.name(),
+            metric: case.metric.name,
             unit: case.metric.unit(),
             without: measured.values[0].mean,
             with: measured.values[1].mean,

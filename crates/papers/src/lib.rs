@@ -60,6 +60,7 @@ static PAPERS: &[Paper] = &[
         summary: "Fig. 5 and 6, Tables 1 and 2, the gain a: small delayed-ACK timeouts, and what \
                   they gain over a stock Linux receiver",
         reproduce: adaptive_delack::reproduce,
+        kept: include_str!("../../../papers/adaptive-delack/claims.json"),
     },
     Paper {
         name: "ari",
@@ -69,6 +70,7 @@ static PAPERS: &[Paper] = &[
         venue: "J. KICS",
         summary: "Tables 1 to 4, Fig. 3 and 4: a phone's short transfers with quick ACKs, no Nagle",
         reproduce: ari::reproduce,
+        kept: include_str!("../../../papers/ari/claims.json"),
     },
     Paper {
         name: "dad-sd",
@@ -78,6 +80,7 @@ static PAPERS: &[Paper] = &[
         venue: "KIPS",
         summary: "Fig. 2 and 3: goodput under reordering, every duplicate-ACK threshold policy",
         reproduce: dad_sd::reproduce,
+        kept: include_str!("../../../papers/dad-sd/claims.json"),
     },
     Paper {
         name: "proxy-tcp",
@@ -85,8 +88,9 @@ static PAPERS: &[Paper] = &[
         authors: "Kang, Jang",
         year: None,
         venue: "Sogang University",
-        summary: "Tables 1 to 3, Fig. 6 to 8: bit errors and fading, six middle boxes, stock senders",
+        summary: "Tables 1 to 3, Fig. 6 to 8: bit errors and fading, six middleboxes, stock senders",
         reproduce: proxy_tcp::reproduce,
+        kept: include_str!("../../../papers/proxy-tcp/claims.json"),
     },
     Paper {
         name: "selective-drop",
@@ -96,6 +100,7 @@ static PAPERS: &[Paper] = &[
         venue: "KIPS Transactions",
         summary: "Tables 1 and 2, Fig. 2, 3, 6 and 9: Reno against Vegas, drop-tail and selective drop",
         reproduce: selective_drop::reproduce,
+        kept: include_str!("../../../papers/selective-drop/claims.json"),
     },
     Paper {
         name: "together",
@@ -105,6 +110,7 @@ static PAPERS: &[Paper] = &[
         venue: "this project",
         summary: "A phone behind a fading access point: each remedy alone, all 32 combinations",
         reproduce: together::reproduce,
+        kept: include_str!("../../../papers/together/claims.json"),
     },
 ];
 

@@ -24,6 +24,8 @@ pub struct Paper {
     /// What is reproduced of it, in a line.
     pub summary: &'static str,
     pub(crate) reproduce: fn(Options<'_>, &Watch<'_>) -> Result<PaperReport, PaperError>,
+    /// The claims of its last full reproduction that was kept: `make papers`.
+    pub(crate) kept: &'static str,
 }
 
 /// How to reproduce.

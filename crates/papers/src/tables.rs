@@ -154,29 +154,35 @@ impl<F: Fields> Serialize for Record<F> {
     }
 }
 
-/// One of a few, each with its name in claims and files, and its name for people.
+/// One of a few, each with its name in claims and files, and where it is shown, its name for people.
 macro_rules! choices {
     ($(#[$about:meta])* $name:ident {
         $($(#[$what:meta])* $choice:ident = $id:literal, $label:literal;)+
     }) => {
+        $crate::tables::choices! {
+            $(#[$about])* $name { $($(#[$what])* $choice = $id;)+ }
+        }
+
+        impl $name {
+            /// For people.
+            pub(crate) const fn label(self) -> &'static str {
+                match self { $($name::$choice => $label),+ }
+            }
+        }
+    };
+    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $choice:ident = $id:literal;)+ }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum $name {
             $($(#[$what])* $choice),+
         }
 
-        #[allow(dead_code, reason = "not every choice is listed, or named for people")]
         impl $name {
             pub(crate) const ALL: [$name; [$($id),+].len()] = [$($name::$choice),+];
 
             /// In names of claims and files.
             pub(crate) const fn id(self) -> &'static str {
                 match self { $($name::$choice => $id),+ }
-            }
-
-            /// For people.
-            pub(crate) const fn label(self) -> &'static str {
-                match self { $($name::$choice => $label),+ }
             }
         }
 

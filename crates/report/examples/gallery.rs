@@ -7,9 +7,7 @@
 mod common;
 
 use ackord_report::plot::{Mark, Plot, PlotSeries, Range, Scale, Shape};
-use ackord_report::{
-    Colour, Context, OutputFile, Screen, run_document, run_files, to_terminal, write_all,
-};
+use ackord_report::{Context, OutputFile, Screen, run_document, run_files, to_terminal, write_all};
 use std::path::PathBuf;
 
 #[allow(clippy::disallowed_methods, reason = "an example is a command line of its own")]

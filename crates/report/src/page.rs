@@ -4,21 +4,25 @@
 //! | file | what |
 //! | --- | --- |
 //! | `page.rs` | the page: start here |
+//! | `page/data.rs` | what it shows |
 //! | `page/columns.rs` | packets in columns, as the page keeps them |
 //! | `page/tables.rs` | the tables, as a [`Document`] |
 //!
 //! What draws is in `ui/`. Not modelled: more than two diagnoses over each other.
 
 mod columns;
+mod data;
 mod tables;
 
 use crate::document::{Block, Document};
 use crate::html::{Page, page_to_html, sections_to_html};
 use crate::interactive::{POLICY, SCRIPT, STYLE, for_script, interactive};
-use ackord_diagnose::{Diagnosis, Trace};
+use ackord_diagnose::Diagnosis;
 use columns::Columns;
 use serde::Serialize;
 use tables::diagnosis_document;
+
+pub use data::{PageData, PageDiagnosis};
 
 /// What a page without its graph says.
 const NOT_BUILT: &str =
@@ -26,32 +30,6 @@ const NOT_BUILT: &str =
 /// What a reader without scripts is told.
 const NO_SCRIPT: &str =
     "The interactive graph needs a browser that runs scripts; these are the tables.";
-
-/// What a page shows.
-#[derive(Clone, Copy, Debug)]
-pub struct PageData<'a> {
-    /// Heading.
-    pub title: &'a str,
-    /// Version of the program.
-    pub version: &'a str,
-    /// The answer in a sentence, or nothing.
-    pub summary: &'a str,
-    /// What a reader has to know of the page itself, such as what it leaves out.
-    pub notes: &'a [String],
-    /// One diagnosis; or two, before and after, which are drawn over each other.
-    pub diagnoses: &'a [PageDiagnosis<'a>],
-}
-
-/// One diagnosis of a page.
-#[derive(Clone, Copy, Debug)]
-pub struct PageDiagnosis<'a> {
-    /// What it is called: "before", "after". Not shown where it is the only one.
-    pub label: &'a str,
-    /// The diagnosis.
-    pub diagnosis: &'a Diagnosis,
-    /// Packets of some of its connections, for the graphs.
-    pub traces: &'a [Trace],
-}
 
 /// As the page's script reads it (`ui/src/data.ts`).
 #[derive(Serialize)]

@@ -83,7 +83,7 @@ impl<'a> FlowPlots<'a> {
 
     /// One flow's segments around its first retransmission, from five round trips before to fifteen
     /// after it; nothing if it never retransmitted, or so late that only an outline is known.
-    pub fn first_repair(&self) -> Option<Plot> {
+    pub fn first_recovery(&self) -> Option<Plot> {
         let (number, at) = self.curves.iter().enumerate().find_map(|(number, (_, flow))| {
             Some((number, flow.retransmitted.points().first()?.at))
         })?;

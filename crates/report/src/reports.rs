@@ -56,7 +56,7 @@ pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Cont
         let flow_plots = FlowPlots::of_run(series);
         let mut plots = flow_plots.all(context.window_unit);
         plots.extend([queue_plot(series), link_plot(series)]);
-        plots.extend(flow_plots.first_repair());
+        plots.extend(flow_plots.first_recovery());
         sections.push(plots_section("Over time", plots));
     }
     sections.extend([flows, links]);

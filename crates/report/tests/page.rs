@@ -92,11 +92,11 @@ fn a_page_refers_to_nothing_outside_itself_and_stays_small() {
     }
     let data = embedded(&html).map_or(0, |json| json.to_string().len());
     assert!(html.len() - data < 1_000_000, "{} bytes besides the data", html.len() - data);
-    let octets =
+    let bytes =
         serde_json::to_string(&embedded(&html).map(|json| json["sets"][0]["traces"].clone()))
             .expect("it came from JSON")
             .len();
-    assert!(octets < 24 * made.1.points.len(), "{octets} bytes of packets");
+    assert!(bytes < 24 * made.1.points.len(), "{bytes} bytes of packets");
     assert_eq!(html, page(&[("", &made)]), "the same data, the same bytes");
 }
 

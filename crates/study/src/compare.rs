@@ -4,7 +4,8 @@
 //! Runs go in parallel; their results are put together in order, so the number of threads changes
 //! nothing.
 
-use crate::execute::{Ending, ExecuteError, RunOptions, VERSION, execute};
+use crate::execute::{ExecuteError, execute};
+use crate::run::{Ending, RunOptions, VERSION};
 use ackord_measure::{Comparison, RunIdentity, RunSummary, SeriesSet, VariantSummary};
 use ackord_scenario::{Errors, Override, ParseOverrideError, Scenario, ScenarioFile};
 use rayon::prelude::*;

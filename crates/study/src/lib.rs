@@ -39,6 +39,7 @@ mod labels;
 mod live_run;
 pub mod live_transfers;
 mod reports;
+mod run;
 pub mod shell;
 mod trace;
 mod transfer;
@@ -49,10 +50,7 @@ pub use capture::{
 pub use compare::{CompareOptions, ComparisonOutcome, Variant, Variants, VaryError, compare};
 pub use dumbbell::{Dumbbell, DumbbellRun};
 pub use effort::Effort;
-pub use execute::{
-    Ending, ExecuteError, Progress, RunOptions, RunOutcome, VERSION, execute, series_options,
-    without_progress,
-};
+pub use execute::{ExecuteError, execute};
 pub use history::{
     CaptureImport, GroupBy, HistoryContext, HistoryUse, ImportCounts, apply_history,
     default_segments, finished_transfers, history_list, history_of, import_report, utc,
@@ -63,6 +61,9 @@ pub use live_run::{LiveRunError, LiveRunOptions, LiveRunOutcome, ProgramOutput, 
 pub use reports::{
     Origin, Report, compare_report, compare_report_files, live_run_report, live_run_report_files,
     run_report, run_report_files,
+};
+pub use run::{
+    Ending, Progress, RunOptions, RunOutcome, VERSION, series_options, without_progress,
 };
 pub use trace::{
     CaptureTraceError, TraceFacts, TraceRates, trace_document, trace_facts, trace_of_capture,

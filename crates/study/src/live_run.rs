@@ -7,7 +7,8 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `live_run.rs` | [`live_run`]: options, the run, its outcome |
+//! | `live_run.rs` | [`live_run`]: the run and its outcome |
+//! | `live_run/options.rs` | what it is asked for, and what may be in its way |
 //! | `live_run/fold.rs` | connections of programs told as those of their flow |
 //! | `live_run/details.rs` | what the emulation says beside its events, as plain data |
 //! | `live_run/programs.rs` | the commands of flows, and what they write |
@@ -21,16 +22,17 @@
 
 mod details;
 mod fold;
+mod options;
 mod programs;
 mod taps;
 
-use crate::capture::{CaptureError, CaptureFiles, with_captures};
-use crate::execute::{
-    Ending, Progress, RunOptions, RunOutcome, VERSION, count_proxies, queues_at_end, series_options,
-};
+use crate::capture::with_captures;
 use crate::labels::run_labels;
+use crate::run::{
+    Ending, Progress, RunOutcome, VERSION, count_proxies, queues_at_end, series_options,
+};
 use ackord_live::{
-    EmulationOptions, EmulationReport, LiveError, MeterFeed, SimulatedKernels, StopHandle, emulate,
+    EmulationOptions, EmulationReport, LiveError, emulate,
     emulate_in_simulated_time,
 };
 use ackord_measure::{RunIdentity, Series, Summary};
@@ -38,47 +40,12 @@ use ackord_report::OutputFile;
 use ackord_report::live::LiveDetails;
 use ackord_scenario::Scenario;
 use ackord_units::{Span, Time};
-use ackord_wire::NodeId;
 use fold::FoldFlows;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::io;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use taps::Taps;
 
-/// What to make of a live run.
-pub struct LiveRunOptions<'a> {
-    /// What every random stream of the path derives from.
-    pub seed: u64,
-    /// Whether to keep series for plots.
-    pub series: bool,
-    /// Where captures go, if any are to be taken.
-    pub captures: Option<&'a mut dyn CaptureFiles>,
-    /// Hosts whose ends of flows are our own TCP.
-    pub ours: BTreeSet<NodeId>,
-    /// How late 99 % of the packets may be for the run to be trusted.
-    pub lateness_budget: Span,
-    /// How the driver is scheduled.
-    pub realtime_priority: bool,
-    /// Ends the run from elsewhere, at once.
-    pub stop: Option<StopHandle>,
-    /// What becomes of what the programs of flows write.
-    pub programs: ProgramOutput,
-    /// Kernels in simulated time, for a run that is not in real time.
-    pub kernels: Option<SimulatedKernels>,
-    /// Filled ten times a second with what the links do, for a meter.
-    pub meter: Option<Arc<MeterFeed>>,
-}
-
-/// What becomes of what programs write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProgramOutput {
-    /// It becomes files of the report.
-    Kept,
-    /// It goes to our own standard error as it comes.
-    Shown,
-}
+pub use options::{LiveRunError, LiveRunOptions, ProgramOutput};
 
 /// What a live run came to.
 #[derive(Clone, Debug)]
@@ -91,71 +58,8 @@ pub struct LiveRunOutcome {
     pub outputs: Vec<OutputFile>,
 }
 
-/// Why there is no outcome.
-#[derive(Debug, thiserror::Error)]
-pub enum LiveRunError {
-    /// The system does not allow it, or something broke.
-    #[error(transparent)]
-    Live(#[from] LiveError),
-    /// A capture could not be written.
-    #[error(transparent)]
-    Capture(#[from] CaptureError),
-    /// What a program wrote could not be kept.
-    #[error("cannot keep what a program writes")]
-    Output(#[source] io::Error),
-    /// A flow's commands are to run on a host that is ours.
-    #[error("the commands of flow `{flow}` need a kernel, and its host `{host}` is to be ours")]
-    CommandsNeedKernel {
-        /// The flow.
-        flow: String,
-        /// The host.
-        host: String,
-    },
-}
-
 /// Simulated and real time are one here: nobody waits longer for a first sample than this.
 const SAMPLES_EVERY: Span = Span::from_millis(10);
-
-impl LiveRunOptions<'_> {
-    /// As of a simulated run, with these kernels at the hosts that have one.
-    pub fn in_simulated_time(
-        kernels: SimulatedKernels,
-        options: RunOptions<'_>,
-    ) -> LiveRunOptions<'_> {
-        let RunOptions { seed, series, captures } = options;
-        LiveRunOptions {
-            seed,
-            series,
-            captures,
-            ours: BTreeSet::new(),
-            lateness_budget: Span::from_millis(1),
-            realtime_priority: false,
-            stop: None,
-            programs: ProgramOutput::Kept,
-            kernels: Some(kernels),
-            meter: None,
-        }
-    }
-
-    /// Only the summary; every host a kernel.
-    ///
-    /// # Errors
-    /// If the system has no file descriptor left.
-    pub fn new(seed: u64) -> io::Result<LiveRunOptions<'static>> {
-        Ok(LiveRunOptions {
-            seed,
-            series: false,
-            captures: None,
-            ours: BTreeSet::new(),
-            lateness_budget: Span::from_millis(1),
-            realtime_priority: false,
-            stop: Some(StopHandle::new()?),
-            programs: ProgramOutput::Shown,
-            kernels: None,
-            meter: None,
-        })
-    }
-}
 
 /// Runs `scenario` in real time. `progress` is called every now and then; when it answers
 /// [`ControlFlow::Break`] the run ends there, and its outcome says so.

@@ -1,9 +1,9 @@
 //! Runs and comparisons as reports, and what other programs get of them.
 
 use crate::compare::ComparisonOutcome;
-use crate::execute::{Ending, RunOutcome};
 use crate::history::HistoryUse;
 use crate::live_run::LiveRunOutcome;
+use crate::run::{Ending, RunOutcome};
 use ackord_measure::{Comparison, RunSummary};
 use ackord_report::document::Document;
 use ackord_report::live::{LiveDetails, live_document, tcp_info_csv};

@@ -4,7 +4,8 @@
 //! Not modelled: the other end is of the scenario's making too, where the real one is a stock
 //! kernel with its own ACK policy, window limits and congestion control.
 
-use crate::execute::{Ending, ExecuteError, Progress, RunOptions, execute};
+use crate::execute::{ExecuteError, execute};
+use crate::run::{Ending, Progress, RunOptions};
 use ackord_measure::stats::{Estimate, estimate};
 use ackord_scenario::{Scenario, Start};
 use ackord_traffic::BulkKnobs;

@@ -3,8 +3,8 @@
 //!
 //! Not checked: links to other sites (a build must not depend on them).
 
+use crate::findings::{CannotCheck, Findings};
 use crate::workspace::Workspace;
-use crate::{CannotCheck, Findings};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -14,8 +14,9 @@
 //! `generated --write` fills the blocks in and writes the pages; the check compares. The scenario schema is generated
 //! too; the test beside the types compares it with the file.
 
+use crate::findings::{CannotCheck, Findings};
 use crate::workspace::Workspace;
-use crate::{CannotCheck, Findings, ledger, profiles, rooms};
+use crate::{ledger, profiles, rooms};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;

@@ -1,7 +1,7 @@
 //! No crate uses a room at or below itself, or one it has no business with.
 
+use crate::findings::{CannotCheck, Findings};
 use crate::workspace::Workspace;
-use crate::{CannotCheck, Findings};
 
 /// Which rooms a crate may use: these, or any above it.
 type MayUse = Option<&'static [&'static str]>;

@@ -11,9 +11,11 @@
 //! | `profiles/` | every knob of every profile has a source, and a test that holds its value |
 //! | `rooms.rs` | the picture of the crates with their sizes |
 //! | `generated.rs` | output quoted in the documents is what the program prints today; so are the guide's pages |
+//! | `findings.rs` | what a check found |
 //! | `workspace.rs` | the checkout: its root, its tracked files, its built program |
 
 mod docs;
+mod findings;
 mod generated;
 mod layers;
 mod ledger;
@@ -24,20 +26,9 @@ mod rooms;
 mod sizes;
 mod workspace;
 
+use findings::{CannotCheck, Findings};
 use std::process::ExitCode;
 use workspace::Workspace;
-
-/// What a check found.
-#[derive(Debug, Default)]
-struct Findings {
-    /// Reasons to fail.
-    errors: Vec<String>,
-    /// Reasons to look again in review.
-    warnings: Vec<String>,
-}
-
-/// Why a check could not be made at all.
-type CannotCheck = Box<dyn std::error::Error>;
 
 /// A check's name, and what does it.
 type Check = (&'static str, fn(&Workspace) -> Result<Findings, CannotCheck>);

@@ -1,8 +1,8 @@
 //! Every source file is part of what is built: the compiler does not look for files that no module names,
 //! so that tests in one would never run and nobody would be told.
 
+use crate::findings::{CannotCheck, Findings};
 use crate::workspace::Workspace;
-use crate::{CannotCheck, Findings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

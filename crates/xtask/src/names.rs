@@ -1,7 +1,7 @@
 //! No tracked file names a path of somebody's machine, and prose uses the field's words.
 
+use crate::findings::{CannotCheck, Findings};
 use crate::workspace::Workspace;
-use crate::{CannotCheck, Findings};
 
 /// Beginnings of absolute paths that exist on one machine only.
 const MACHINE_PATHS: &[&str] = &["/root/", "/home/", "/Users/", "C:\\Users"];

@@ -1,8 +1,9 @@
 //! The picture of the crates in ARCHITECTURE.md: each in the row above everything it uses, as wide as
 //! it has lines.
 
+use crate::findings::CannotCheck;
+use crate::layers;
 use crate::workspace::Workspace;
-use crate::{CannotCheck, layers};
 use cargo_metadata::DependencyKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

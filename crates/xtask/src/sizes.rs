@@ -3,8 +3,8 @@
 //! A function's length counts every line from its signature to its closing brace, comments too:
 //! they have to be scrolled past as well.
 
+use crate::findings::{CannotCheck, Findings};
 use crate::workspace::Workspace;
-use crate::{CannotCheck, Findings};
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 

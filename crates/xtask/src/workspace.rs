@@ -1,6 +1,6 @@
 //! The checkout under inspection: where it is, which files it tracks, how to build its program.
 
-use crate::CannotCheck;
+use crate::findings::CannotCheck;
 use cargo_metadata::{Metadata, MetadataCommand};
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -4,7 +4,7 @@
 //! copied with their times and their link type. Nothing else changes.
 //! Not modelled: comments of packets in blocks without options (simple packet blocks).
 
-use super::page::by_loss;
+use super::summary::by_loss;
 use ackord_diagnose::{Diagnosis, PointKind, Trace};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
@@ -68,7 +68,7 @@ pub fn annotate(
     mut out: impl Write,
     comments: &BTreeMap<u64, String>,
 ) -> io::Result<u64> {
-    let Some(magic) = octets::<4>(&mut input)? else {
+    let Some(magic) = bytes::<4>(&mut input)? else {
         return Err(io::Error::new(ErrorKind::InvalidData, "no capture"));
     };
     let mut copy = Copy { out: &mut out, comments, frame: 0, written: 0, order: Order::Little };
@@ -151,10 +151,10 @@ impl<W: Write> Copy<'_, W> {
     fn pcapng(&mut self, magic: [u8; 4], input: &mut impl Read) -> io::Result<()> {
         let mut kind = magic;
         loop {
-            let Some(len) = octets::<4>(input)? else { return Ok(()) };
+            let Some(len) = bytes::<4>(input)? else { return Ok(()) };
             let mut start = Vec::new();
             if u32::from_le_bytes(kind) == SECTION_HEADER {
-                let Some(order) = octets::<4>(input)? else { return Ok(()) };
+                let Some(order) = bytes::<4>(input)? else { return Ok(()) };
                 start.extend(order);
                 self.order = match u32::from_le_bytes(order) {
                     BYTE_ORDER_MAGIC => Order::Little,
@@ -166,11 +166,11 @@ impl<W: Write> Copy<'_, W> {
                 return Ok(());
             }
             let Some(body) = body(input, start, len - 12)? else { return Ok(()) };
-            let Some(_) = octets::<4>(input)? else { return Ok(()) };
+            let Some(_) = bytes::<4>(input)? else { return Ok(()) };
             let kind_number = self.order.u32(kind);
             let body = self.with_comment(kind_number, body);
             self.block(kind_number, &body)?;
-            let Some(next) = octets::<4>(input)? else { return Ok(()) };
+            let Some(next) = bytes::<4>(input)? else { return Ok(()) };
             kind = next;
         }
     }
@@ -209,7 +209,7 @@ impl<W: Write> Copy<'_, W> {
         });
         let (order, record, resolution) =
             known.ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "no capture"))?;
-        let Some(rest) = octets::<20>(input)? else { return Ok(()) };
+        let Some(rest) = bytes::<20>(input)? else { return Ok(()) };
         let field = |at: usize| order.at(&rest, at).unwrap_or_default();
         self.begin(field(16) as u16, field(12), resolution)?;
         let units = 10_u64.pow(resolution.into());
@@ -250,7 +250,7 @@ impl<W: Write> Copy<'_, W> {
 }
 
 /// So many bytes, or nothing where the input ends before.
-fn octets<const N: usize>(input: &mut impl Read) -> io::Result<Option<[u8; N]>> {
+fn bytes<const N: usize>(input: &mut impl Read) -> io::Result<Option<[u8; N]>> {
     let read = body(input, Vec::new(), N)?;
     Ok(read.and_then(|read| read.try_into().ok()))
 }

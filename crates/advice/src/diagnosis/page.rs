@@ -1,6 +1,7 @@
 //! The interactive page of a diagnosis, kept to a size that a browser opens at once.
 
-use super::{Remark, lost_seconds};
+use super::advice::Remark;
+use super::summary::{by_loss, diagnosis_summary};
 use ackord_diagnose::{Address, Connection, Diagnosis, PointKind, Trace};
 use ackord_report::document::Document;
 use ackord_report::{PageData, PageDiagnosis, diagnosis_page};
@@ -14,13 +15,6 @@ const MOST_POINTS: usize = 200_000;
 const MOST_CONNECTIONS: usize = 1000;
 /// Intervals in a page at most.
 const MOST_INTERVALS: usize = 200_000;
-
-/// Connections by the time they lost, most first.
-pub(super) fn by_loss(diagnosis: &Diagnosis) -> Vec<&Connection> {
-    let mut all: Vec<&Connection> = diagnosis.connections.iter().collect();
-    all.sort_by(|a, b| lost_seconds(b).total_cmp(&lost_seconds(a)).then(a.id.cmp(&b.id)));
-    all
-}
 
 /// The connections whose packets are worth keeping: the one that was asked for, and `most` that lost most time;
 /// fewer where their packets are too many.
@@ -82,7 +76,7 @@ pub fn page_of_diagnosis(
     diagnosis_page(&PageData {
         title: &document.title,
         version: ackord_study::VERSION,
-        summary: &super::diagnosis_summary(diagnosis),
+        summary: &diagnosis_summary(diagnosis),
         notes: &notes,
         diagnoses: &diagnoses,
     })

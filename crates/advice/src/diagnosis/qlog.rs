@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(
             json[7]["data"],
             serde_json::json!({"bytes_in_flight": 0}),
-            "no sample of a repair"
+            "no sample of a retransmission"
         );
     }
 }

@@ -58,7 +58,7 @@ pub struct Verification {
 /// prediction; without, the best.
 pub fn verify(before: &Diagnosis, after: &Diagnosis, remedy: Option<&str>) -> Verification {
     let (of_before, of_after) = comparable(before, after);
-    let rates = |of: &[&Connection]| of.iter().map(|one| per_octet(one)).collect::<Vec<_>>();
+    let rates = |of: &[&Connection]| of.iter().map(|one| per_byte(one)).collect::<Vec<_>>();
     let (old, new) = (rates(&of_before), rates(&of_after));
     let predicted = predicted(&of_before, remedy);
     let (measured_percent, measured_ci95) = measured(&old, &new);
@@ -117,7 +117,7 @@ impl Verification {
 }
 
 /// Time without waits of applications for each byte, s.
-fn per_octet(connection: &Connection) -> f64 {
+fn per_byte(connection: &Connection) -> f64 {
     let idle: f64 = connection
         .causes
         .iter()
@@ -156,7 +156,7 @@ fn comparable<'a>(
 /// the quickest, since those that lost most say too much of what all would gain.
 pub fn connections_to_verify(before: &Diagnosis, after: &Diagnosis, most: usize) -> Vec<u32> {
     let (mut of, _) = comparable(before, after);
-    of.sort_by(|a, b| per_octet(b).total_cmp(&per_octet(a)).then(a.id.cmp(&b.id)));
+    of.sort_by(|a, b| per_byte(b).total_cmp(&per_byte(a)).then(a.id.cmp(&b.id)));
     let count = of.len().min(most);
     (0..count).map(|at| of[(2 * at + 1) * of.len() / (2 * count)].id).collect()
 }
@@ -193,7 +193,7 @@ fn predicted(before: &[&Connection], remedy: Option<&str>) -> Option<Predicted> 
         .iter()
         .filter_map(|one| {
             let remedy = one.remedies.iter().find(|remedy| remedy.remedy == name)?;
-            Some((per_octet(one), remedy))
+            Some((per_byte(one), remedy))
         })
         .collect();
     let all: f64 = of.iter().map(|(weight, _)| weight).sum();

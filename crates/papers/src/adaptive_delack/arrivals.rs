@@ -11,7 +11,7 @@ use ackord_report::document::{Cell, Table};
 pub(super) fn table(simulations: &Simulations) -> Table {
     let papers = Writes::ALL.into_iter().flat_map(|writes| simulations.papers(writes));
     let mut table = rows(papers)
-        .words("octets", |row| row.key.writes.label())
+        .words("bytes", |row| row.key.writes.label())
         .words("receiver", |row| row.key.policy.label)
         .mean(("ACKs per segment", ""), 2, |row| row.damaged.mean(Sample::acks_per_segment))
         .mean(("median gap", "ms"), 3, |row| row.damaged.mean(|run| run.shape().gaps.median_ms))

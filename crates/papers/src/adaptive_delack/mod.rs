@@ -120,7 +120,7 @@ impl Measured {
             ),
             "In §4 the paper's ACK policies count segments of any size, and `delayed` does not delay the \
              first one, as ns-3 has it; the others, and all elsewhere, count two full-sized segments' \
-             worth of octets (RFC 5681 §4.2)."
+             worth of bytes (RFC 5681 §4.2)."
                 .to_owned(),
             "Workloads: bulk on 10 Mbit/s and 22 ms, clean and lossy (0.5 %), and on the phone's \
              Wi-Fi; messages as in §4; short is 100 kB on a new connection; ping-pong is 200 B and \

@@ -50,7 +50,7 @@ pub(super) fn reading_table(phones: &Phones) -> Table {
         .words("grows", |setup| setup.growth.label())
         .words("set", |setup| set_to(phones, *setup))
         .mean(("RTT", "ms"), 1, |setup| runs(setup).mean(|run| run.rtt_mean_ms))
-        .mean(("repairs", "per run"), 1, |setup| {
+        .mean(("recoveries", "per run"), 1, |setup| {
             runs(setup).mean(|run| run.fast_recoveries + run.timeouts)
         })
         .mean(("gaps to 0.6 ms", "%"), 1, |setup| {

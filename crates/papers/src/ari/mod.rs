@@ -60,7 +60,7 @@ impl Measured {
             .table("tails", transfers::tail_table(transfers))
             .table(
                 "cost",
-                cost("What each way of acknowledging changes, and what it costs", Air::Quiet),
+                cost("What each ACK policy changes, and what it costs", Air::Quiet),
             )
             .table("distant", cost("The same with a host 20 ms away", Air::Distant))
             .table("against-linux", transfers::against_linux_table(transfers))

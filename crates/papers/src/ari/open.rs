@@ -145,7 +145,7 @@ pub(super) fn table(open: &Open) -> Table {
         .cell(("Linux (measured)", "%"), |base| change(base, Policy::Linux))
         .cell(("every segment", "%"), |base| change(base, Policy::Immediate))
         .titled(
-            "1 MB by Reno with one detail changed: the time, and by how much each way of \
-             acknowledging changes it",
+            "1 MB by Reno with one detail changed: the time, and by how much each ACK policy \
+             changes it",
         )
 }

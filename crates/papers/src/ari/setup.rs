@@ -83,9 +83,9 @@ choices! {
     /// What makes the host's congestion window grow.
     Growth {
         /// Every acknowledgment (RFC 5681 §3.1): what the paper describes (§2.1).
-        PerAck = "per-ack", "per ACK";
+        PerAck = "per-ack";
         /// The bytes it acknowledges (RFC 3465): what Linux does since 2013.
-        PerByte = "per-byte", "per byte";
+        PerByte = "per-byte";
     }
 }
 
@@ -131,7 +131,10 @@ impl Control {
 
 impl Air {
     /// With the host beside the access point, as in the paper.
-    pub(super) const NEAR: [Air; 2] = [Air::Quiet, Air::Busy];
+    pub(super) const NEAR: [Air; 2] = {
+        let [quiet, busy, _] = Air::ALL;
+        [quiet, busy]
+    };
 
     /// Two stations with full queues of 1500 B packets for half a second on average, then silent
     /// for two: the neighbours of a laboratory, not a model of one.

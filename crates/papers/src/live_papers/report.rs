@@ -170,7 +170,7 @@ impl Answer {
             .cell(("airtime of ACKs", "%, live"), |row| {
                 interval(live(row, |run| run.ack_air_percent.unwrap_or(f64::NAN)), 1)
             })
-            .number(("sent again", "live"), 1, |row| live(row, |run| run.retransmitted as f64))
+            .number(("retransmitted", "live"), 1, |row| live(row, |run| run.retransmitted as f64))
             .number(("timeouts", "live"), 1, |row| live(row, |run| run.timeouts as f64))
             .number(("late p99", "us"), 0, |row| {
                 live(row, |run| run.late_p99_us.unwrap_or(f64::NAN))

@@ -122,7 +122,7 @@ pub(super) fn mistaken_table(all: &Mistaken) -> Table {
     let path = |id| PATHS.iter().find(|path| path.id == id).map_or("", |path| path.label);
     rows(&**all)
         .words("path", |one| path(one.key.0))
-        .words("middle box", |one| boxed(one.key.1.0).label)
+        .words("middlebox", |one| boxed(one.key.1.0).label)
         .words("sender", |one| sender(one.key.1.1).label)
         .number(("holds", "per 100 s"), 2, |one| holds(one))
         .mean(("goodput", "Mbit/s"), 3, |one| one.goodput())

@@ -76,7 +76,7 @@ pub(super) fn figure_6(middle: &str) -> Vec<Override> {
 /// Columns that say which box and which sender.
 pub(super) fn pair_columns(table: Rows<Pair>) -> Rows<Pair> {
     table
-        .words("middle box", |(middle, _)| boxed(middle).label)
+        .words("middlebox", |(middle, _)| boxed(middle).label)
         .words("sender", |(_, of)| sender(of).label)
 }
 
@@ -173,7 +173,7 @@ impl Fades {
             .iter()
             .flat_map(|sweep| sweep.runs.0.iter().map(|sample| (sweep.key.0, sweep.key.1, sample)));
         rows(phases)
-            .words("middle box", |(_, (middle, _), _)| *middle)
+            .words("middlebox", |(_, (middle, _), _)| *middle)
             .words("sender", |(_, (_, sender), _)| *sender)
             .number(("fade", "s"), 1, |(lasts_s, _, _)| *lasts_s)
             .number(("began", "s"), 2, |(_, _, run)| run.outages.first().map(|out| out.began_s))

@@ -106,7 +106,7 @@ fn beside(
 pub(super) fn table(all: &[Beside]) -> Table {
     rows(all)
         .words("sender", |one| one.sender)
-        .words("middle box", |one| one.middle)
+        .words("middlebox", |one| one.middle)
         .number(("outage", "s"), 1, |one| one.outage_s)
         .mean(("kernel", "MB"), 2, |one| one.kernel_mb)
         .number(("of the ideal", "%"), 0, |one| one.kernel_of_ideal_percent)

@@ -74,7 +74,7 @@ impl Measured {
             .section("Stock Linux senders")
             .show(["stock-linux", "kernel"])
             .plots([self.stock.plot()])
-            .section("Uploads, distance, hand-overs")
+            .section("Uploads, distance, handovers")
             .show(["uploads", "distance", "hand-overs"])
             .section("Scenario files")
             .files(&FILES)
@@ -106,8 +106,8 @@ impl Measured {
         context(
             "Proxy TCP: acknowledgments from beside the base station",
             "A wireless link damages packets and fades; TCP takes both for congestion. A \
-             host beside the base station is said to repair the first and to hold the \
-             sender still through the second, without standing in the path. The paper's \
+             host beside the base station is said to retransmit what the first takes and to hold \
+             the sender still through the second, without standing in the path. The paper's \
              box, its rivals, and one for stock Linux senders.",
             "Kang and Jang, Proxy TCP ACK, Sogang University",
             vec![

@@ -153,7 +153,7 @@ pub(super) fn data(all: &Placed) -> Vec<impl Serialize> {
 /// Uploads, by box and sender.
 pub(super) fn upload_table(all: &Placed) -> Table {
     rows(UPLOADED)
-        .words("middle box", |middle| boxed(middle).label)
+        .words("middlebox", |middle| boxed(middle).label)
         .each(SHOWN, |table, sender| {
             table
                 .mean((sender, "Mbit/s"), 3, |middle| {
@@ -171,7 +171,7 @@ fn moved() -> impl Iterator<Item = Pair> {
 /// A box apart from its base station, by box and sender.
 pub(super) fn apart_table(all: &Placed) -> Table {
     rows(moved())
-        .words("middle box", |(middle, _)| boxed(middle).label)
+        .words("middlebox", |(middle, _)| boxed(middle).label)
         .words("sender", |(_, sender)| *sender)
         .each(APART_MS, |table, ms| {
             table.mean((&format!("{ms} ms apart"), "Mbit/s"), 3, |(middle, sender)| {
@@ -191,7 +191,7 @@ pub(super) fn handover_table(all: &Placed) -> Table {
     rows(of_each)
         .count(("gap", "ms"), |(gap, _, _)| *gap)
         .words("packets left behind", |(_, left, _)| if *left == "loses" { "lost" } else { "late" })
-        .words("middle box", |(_, _, (middle, _))| boxed(middle).label)
+        .words("middlebox", |(_, _, (middle, _))| boxed(middle).label)
         .words("sender", |(_, _, (_, sender))| *sender)
         .each([("new box", Knows::Nothing), ("knows all", Knows::All)], |table, (name, knows)| {
             let runs = |(gap, left, (middle, sender)): &(u32, Id, Pair)| {
@@ -202,7 +202,7 @@ pub(super) fn handover_table(all: &Placed) -> Table {
                 .mean(("new data", "s"), 2, |row| runs(row).first_data())
         })
         .titled(
-            "A hand-over to another base station: goodput of 15 s and new data after the gap, with a \
+            "A handover to another base station: goodput of 15 s and new data after the gap, with a \
              box there that knows nothing, and with one that was handed everything",
         )
 }

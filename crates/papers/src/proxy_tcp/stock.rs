@@ -103,7 +103,7 @@ impl Stock {
 
     pub(super) fn table(&self) -> Table {
         rows(pairs())
-            .words("middle box", |(middle, _)| boxed(middle).label)
+            .words("middlebox", |(middle, _)| boxed(middle).label)
             .words("sender", |(_, of)| sender(of).label)
             .each(OUTAGES, |table, outage_s| {
                 let runs = |pair: &Pair| self.of(pair.0, pair.1, outage_s);
@@ -126,7 +126,7 @@ impl Stock {
     /// What every box delivers of the ideal.
     pub(super) fn plot(&self) -> Plot {
         let title = "A stock Linux sender through an outage of 2.5 s: delivered, of the ideal";
-        let mut plot = Plot::new("stock-linux", title, "middle box", "of the ideal (%)");
+        let mut plot = Plot::new("stock-linux", title, "middlebox", "of the ideal (%)");
         for sender in &SENDERS {
             let of = BOXES.iter().map(|one| self.mean_of_ideal_percent(one.id, sender.id, 2.5));
             plot = plot.with(PlotSeries::new(sender.label, Mark::Bars, at_whole_numbers(of)));

@@ -111,7 +111,7 @@ pub(super) fn data(all: &Windows) -> Vec<impl Serialize> {
 pub(super) fn table(all: &Windows) -> Table {
     rows(keys())
         .count(("window", "packets"), |(window, _)| *window)
-        .words("middle box", |(_, middle)| boxed(middle).label)
+        .words("middlebox", |(_, middle)| boxed(middle).label)
         .mean(("Fig. 6", "Mbit/s"), 3, |key| all.short.of(key).goodput())
         .each(FADES, |table, (lasts_s, _)| {
             let runs = |key: &Key| all.fades.of(&(*key, lasts_s));

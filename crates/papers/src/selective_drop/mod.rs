@@ -45,26 +45,30 @@ pub(super) fn reproduce(options: Options, watch: &Watch<'_>) -> Result<PaperRepo
 }
 
 impl Measured {
-    fn report(&self) -> PaperReport {
-        let (extent, band) = (&self.extent, &self.band);
-        let beside = ns2::beside(&self.ns2, band);
+    fn tables(&self, beside: &[ns2::Beside<'_>]) -> Report {
+        let band = &self.band;
         let selective = [Queue::PaperThreshold, Queue::ByEquation, Queue::Practical];
-        let fig_2 = self.windows_behind(Queue::DropTail);
-        let fig_9 = self.windows_behind(Queue::PaperThreshold);
-        let mut report = Report::default()
+        let report = Report::default()
             .table("table-1", tables::table("Table 1: drop-tail", &self.rows, &[Queue::DropTail]))
             .table("table-2", tables::table("Table 2: selective drop", &self.rows, &selective))
             .table("cost", tables::cost_table(&self.rows))
-            .table("ns-2", ns2::table(&beside))
+            .table("ns-2", ns2::table(beside))
             .table("figure-3", fig3::table(&self.windows, band))
             .table("figure-6", fig6::table(&self.fillings, band))
             .table("thresholds", threshold::table(&self.tried))
             .table("factors", self.factors.table())
             .table("details", endpoints::table(&self.rows, &self.changed));
-        for asked in &self.asked {
-            report = report.table(asked.question.id, asked.table());
-        }
-        report = report
+        let asked = self.asked.iter();
+        asked.fold(report, |report, asked| report.table(asked.question.id, asked.table()))
+    }
+
+    fn report(&self) -> PaperReport {
+        let (extent, band) = (&self.extent, &self.band);
+        let beside = ns2::beside(&self.ns2, band);
+        let fig_2 = self.windows_behind(Queue::DropTail);
+        let fig_9 = self.windows_behind(Queue::PaperThreshold);
+        let mut report = self
+            .tables(&beside)
             .section("Without selective drop: Table 1 and Fig. 2")
             .show(["table-1", "ns-2"])
             .plots(fig_2.iter().map(|windows| windows.plot(2)))

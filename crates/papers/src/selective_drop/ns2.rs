@@ -122,11 +122,11 @@ choices! {
     /// The runs on one link.
     Starts {
         /// Both flows at once.
-        AtOnce = "at-once", "both at once";
+        AtOnce = "at-once";
         /// With ns-2's start times.
-        Ns2 = "ns-2", "ns-2's";
+        Ns2 = "ns-2";
         /// The same with Vegas's diff rounded as ns-2 rounds it.
-        Rounded = "rounded", "ns-2's, with its rounding";
+        Rounded = "rounded";
     }
 }
 

@@ -18,15 +18,15 @@ choices! {
     /// One of the five remedies.
     Remedy {
         /// The adaptive delayed ACK at both hosts.
-        Adaptive = "adaptive", "adaptive";
+        Adaptive = "adaptive";
         /// ARI at both hosts.
-        Ari = "ari", "ari";
+        Ari = "ari";
         /// DAD-SD at the senders.
-        DadSd = "dad-sd", "dad-sd";
+        DadSd = "dad-sd";
         /// Proxy TCP at the access point.
-        ProxyTcp = "proxy-tcp", "proxy-tcp";
+        ProxyTcp = "proxy-tcp";
         /// Selective drop in the queue of the access point's line.
-        SelectiveDrop = "selective-drop", "selective-drop";
+        SelectiveDrop = "selective-drop";
     }
 }
 

@@ -122,7 +122,7 @@ impl Sender {
         let sending = self.cwnd as f64 * SEGMENT_S;
         self.account(sending.max(rtt));
         if let Some(hole) = hole {
-            self.repair(first + hole * MSS, rtt);
+            self.recover(first + hole * MSS, rtt);
         } else if self.segment % 17 == 3 {
             self.spend(
                 0.08,
@@ -148,7 +148,7 @@ impl Sender {
         self.spend(span, cause, reason);
     }
 
-    fn repair(&mut self, from: u64, rtt: f64) {
+    fn recover(&mut self, from: u64, rtt: f64) {
         self.lost += 1;
         let timer = self.lost.is_multiple_of(4);
         let (wait, cause, reason) = match timer {

@@ -1,6 +1,6 @@
 //! The tables of a diagnosis.
 
-use super::{PageData, PageDiagnosis};
+use super::data::{PageData, PageDiagnosis};
 use crate::document::{Block, Cell, Document, Section, Table};
 use crate::reports::table_with_rows;
 use crate::table;

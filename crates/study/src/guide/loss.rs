@@ -3,8 +3,8 @@
 //! The mechanisms against reordering are compared on the same three paths: one that reorders, one
 //! that loses at random, one that only ever drops from a full queue.
 
-use super::Effect::{Helps, Hurts, Nothing};
-use super::{Case, Drawn, Entry, Metric, Picture, Setup, case};
+use super::entry::Effect::{Helps, Hurts, Nothing};
+use super::entry::{Case, Drawn, Entry, Metric, Picture, Setup, case};
 use ackord_units::Span;
 
 /// The path's delay is drawn anew twenty times a second, and packets are reordered.
@@ -41,13 +41,13 @@ const fn under_reordering(values: [&'static str; 2]) -> Case {
         "packets are reordered: what is only late is no longer retransmitted, or the \
          reduction is undone.",
         reordering(values),
-        Metric::Goodput,
+        Metric::GOODPUT,
         10,
     )
 }
 
 const fn without_reordering(values: [&'static str; 2]) -> Case {
-    case(Nothing, "packets keep their order.", in_order(values), Metric::Goodput, 1)
+    case(Nothing, "packets keep their order.", in_order(values), Metric::GOODPUT, 1)
 }
 
 /// Three duplicates and nothing else.
@@ -75,14 +75,14 @@ losses soonest; on a path that reorders they retransmit what was never lost, and
             Helps,
             "the threshold is as large as the path's reordering: thirty instead of three.",
             Setup { vary: "tcp.loss.threshold", ..reordering(["3", "30"]) },
-            Metric::Goodput,
+            Metric::GOODPUT,
             10,
         ),
         case(
             Nothing,
             "packets keep their order and windows are large.",
             Setup { vary: "tcp.loss.threshold", ..in_order(["3", "30"]) },
-            Metric::Goodput,
+            Metric::GOODPUT,
             1,
         ),
         case(
@@ -90,7 +90,7 @@ losses soonest; on a path that reorders they retransmit what was never lost, and
             "the threshold is larger than the reordering requires: small windows do not yield so many \
              duplicates, and wait for timeouts.",
             Setup { vary: "tcp.loss.threshold", ..lossy(["3", "30"]) },
-            Metric::Goodput,
+            Metric::GOODPUT,
             5,
         ),
     ],
@@ -116,14 +116,14 @@ coarse timer.",
             "windows are small, every segment is acknowledged and there is no limited transmit: \
              one duplicate is enough.",
             lossy([UNLIMITED, "vegas"]).with(SMALL_WINDOWS),
-            Metric::Timeouts,
+            Metric::TIMEOUTS,
             20,
         ),
         case(
             Nothing,
             "SACK and enough duplicates already show every loss.",
             in_order(["fixed", "vegas"]),
-            Metric::Goodput,
+            Metric::GOODPUT,
             1,
         ),
         case(
@@ -131,7 +131,7 @@ coarse timer.",
             "the alternative is three duplicates with limited transmit, which makes small windows \
              yield the missing duplicates.",
             lossy(["fixed", "vegas"]).with(&["links.wifi.loss.per_packet=3 %"]),
-            Metric::Timeouts,
+            Metric::TIMEOUTS,
             20,
         ),
     ],
@@ -158,7 +158,7 @@ ones. Stock Linux does this.",
             Helps,
             "retransmissions and tails are lost too: nearly all timeouts are gone.",
             lossy(["fixed", "rack"]).with(&["links.wifi.loss.per_packet=3 %"]),
-            Metric::Timeouts,
+            Metric::TIMEOUTS,
             10,
         ),
         without_reordering(["fixed", "rack"]),
@@ -167,7 +167,7 @@ ones. Stock Linux does this.",
             "reordering is longer than its allowance, a round trip at most: it retransmits more than \
              a threshold of thirty.",
             reordering(["{ kind = \"fixed\", threshold = 30 }", "rack"]),
-            Metric::Retransmitted,
+            Metric::RETRANSMITTED,
             10,
         ),
     ],
@@ -188,7 +188,7 @@ recovery was spurious, and cwnd and ssthresh are restored.",
             "packets are reordered all the time: nothing is learnt, so every run of \
              duplicates retransmits what was only late.",
             reordering(["fixed", "eifel"]),
-            Metric::Retransmitted,
+            Metric::RETRANSMITTED,
             10,
         ),
     ],
@@ -209,7 +209,7 @@ or a round trip without the segment, sets it back to three.",
             "reordering comes in all lengths: the threshold follows the last one, and many \
              retransmissions are spurious.",
             reordering(["dad-sd", "dad"]),
-            Metric::Retransmitted,
+            Metric::RETRANSMITTED,
             10,
         ),
     ],
@@ -230,7 +230,7 @@ and lost tails are detected without a timeout.",
             Helps,
             "the alternative is RACK: a smoothed threshold causes fewer spurious retransmissions.",
             reordering(["rack", "dad-sd"]),
-            Metric::Retransmitted,
+            Metric::RETRANSMITTED,
             10,
         ),
         without_reordering(["fixed", "dad-sd"]),
@@ -238,7 +238,7 @@ and lost tails are detected without a timeout.",
             Hurts,
             "others share the queue: a flow without needless reductions fills it.",
             reordering(["fixed", "dad-sd"]),
-            Metric::QueueDelay,
+            Metric::QUEUE_DELAY,
             10,
         ),
     ],
@@ -259,7 +259,7 @@ reordering that caused it, by one, by the mean or by a moving average.",
             "each lesson costs a spurious retransmission: it retransmits more than dad-sd, which has \
              a timer.",
             reordering(["dad-sd", "blanton-allman"]),
-            Metric::Retransmitted,
+            Metric::RETRANSMITTED,
             10,
         ),
     ],
@@ -279,7 +279,7 @@ acknowledgments coming (extended limited transmit).",
             Hurts,
             "others share the queue: a flow without needless reductions fills it.",
             reordering(["fixed", "ncr"]),
-            Metric::QueueDelay,
+            Metric::QUEUE_DELAY,
             10,
         ),
     ],
@@ -299,7 +299,7 @@ round trip longer.",
             Nothing,
             "packets keep their order and losses come one at a time, from a short queue.",
             in_order(["fixed", "dcr"]).with(&["links.path.queue.limit=8 packets"]),
-            Metric::Goodput,
+            Metric::GOODPUT,
             1,
         ),
         case(
@@ -307,7 +307,7 @@ round trip longer.",
             "many segments are lost at the end of slow start: recovery starts a round trip later, and \
              more is lost meanwhile.",
             in_order(["fixed", "dcr"]),
-            Metric::Goodput,
+            Metric::GOODPUT,
             1,
         ),
     ],
@@ -326,7 +326,7 @@ segments or of acknowledgments.",
             Helps,
             "retransmissions are lost too: they have timers as well.",
             lossy(["fixed", "pr"]).with(&["links.wifi.loss.per_packet=3 %"]),
-            Metric::Timeouts,
+            Metric::TIMEOUTS,
             10,
         ),
         without_reordering(["fixed", "pr"]),
@@ -335,7 +335,7 @@ segments or of acknowledgments.",
             "acknowledgments cost something: holes stay open longer, and each segment above one \
              is acknowledged by itself.",
             lossy(["fixed", "pr"]).with(&["links.wifi.loss.per_packet=3 %"]),
-            Metric::Acks,
+            Metric::ACKS,
             10,
         ),
     ],

@@ -1,10 +1,10 @@
 //! A case run, and what it came to.
 
-use super::{Case, Drawn, Effect, Entry, Metric, Picture, WORTH};
+use super::entry::{Case, Drawn, Effect, Entry, Metric, Picture, WORTH};
 use crate::compare::{CompareOptions, VaryError, compare};
 use crate::execute::ExecuteError;
+use ackord_measure::SeriesSet;
 use ackord_measure::stats::Estimate;
-use ackord_measure::{SeriesSet, VariantSummary};
 use ackord_report::plot::Plot;
 use ackord_report::plots::{FlowPlots, WindowUnit};
 use ackord_units::Time;
@@ -109,14 +109,14 @@ fn of_case(
         outcome.comparison.variants.iter().filter_map(|variant| case.metric.of(variant)).collect();
     match found[..] {
         [without, with] => Ok(judge(case.metric, [without, with])),
-        _ => Err(GuideError::NothingMeasured { when: case.when, metric: case.metric.name() }),
+        _ => Err(GuideError::NothingMeasured { when: case.when, metric: case.metric.name }),
     }
 }
 
 fn judge(metric: Metric, values: [Estimate; 2]) -> Measured {
     let [without, with] = values.map(|value| value.mean);
     let grown = if without == with { 0.0 } else { (with - without) / without.abs() };
-    let better = if metric.more_is_better() { grown } else { -grown };
+    let better = if metric.more_is_better { grown } else { -grown };
     let half = |value: Estimate| value.ci95.unwrap_or(0.0);
     let apart = (with - without).abs() > half(values[0]) + half(values[1]);
     Measured { values, better, apart }
@@ -159,70 +159,6 @@ impl Measured {
     }
 }
 
-impl Effect {
-    /// As a heading.
-    pub const fn heading(self) -> &'static str {
-        match self {
-            Effect::Helps => "Helps when",
-            Effect::Nothing => "Does nothing when",
-            Effect::Hurts => "Hurts when",
-        }
-    }
-
-    const fn words(self) -> &'static str {
-        match self {
-            Effect::Helps => "helps",
-            Effect::Nothing => "does nothing",
-            Effect::Hurts => "hurts",
-        }
-    }
-}
-
-impl Metric {
-    /// What it is called.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Metric::Goodput => "goodput",
-            Metric::Completion => "completion time",
-            Metric::Acks => "acknowledgments",
-            Metric::Timeouts => "timeouts",
-            Metric::Retransmitted => "retransmitted",
-            Metric::RoundTrip => "mean round trip",
-            Metric::Fairness => "smaller share over larger",
-            Metric::QueueDelay => "mean queueing delay",
-        }
-    }
-
-    /// Its unit; empty for plain counts.
-    pub const fn unit(self) -> &'static str {
-        match self {
-            Metric::Goodput => "Mbit/s",
-            Metric::Completion => "s",
-            Metric::Acks | Metric::Timeouts => "",
-            Metric::Retransmitted | Metric::Fairness => "%",
-            Metric::RoundTrip | Metric::QueueDelay => "ms",
-        }
-    }
-
-    const fn more_is_better(self) -> bool {
-        matches!(self, Metric::Goodput | Metric::Fairness)
-    }
-
-    fn of(self, variant: &VariantSummary) -> Option<Estimate> {
-        let flow = variant.flows.first()?;
-        match self {
-            Metric::Goodput => Some(flow.estimate("goodput_bit_s")?.times(1e-6)),
-            Metric::Completion => flow.estimate("completion_s"),
-            Metric::Acks => flow.estimate("acks_sent"),
-            Metric::Timeouts => flow.estimate("timeouts"),
-            Metric::Retransmitted => flow.estimate("retransmitted_percent"),
-            Metric::RoundTrip => flow.estimate("rtt_mean_ms"),
-            Metric::Fairness => variant.estimates.of("min_max_percent"),
-            Metric::QueueDelay => variant.links.first()?.estimates.of("mean_delay_ms"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -240,19 +176,19 @@ mod tests {
     #[test]
     fn exactly_one_effect_is_borne_out() {
         let one = estimate(1.0, 0.01);
-        assert_eq!(effect(Metric::Goodput, one, estimate(1.1, 0.01)), [Effect::Helps]);
-        assert_eq!(effect(Metric::Goodput, one, estimate(0.9, 0.01)), [Effect::Hurts]);
-        assert_eq!(effect(Metric::Completion, one, estimate(1.1, 0.01)), [Effect::Hurts]);
-        assert_eq!(effect(Metric::Goodput, one, estimate(1.02, 0.001)), [Effect::Nothing]);
-        assert_eq!(effect(Metric::Goodput, one, estimate(1.1, 0.2)), [Effect::Nothing]);
+        assert_eq!(effect(Metric::GOODPUT, one, estimate(1.1, 0.01)), [Effect::Helps]);
+        assert_eq!(effect(Metric::GOODPUT, one, estimate(0.9, 0.01)), [Effect::Hurts]);
+        assert_eq!(effect(Metric::COMPLETION, one, estimate(1.1, 0.01)), [Effect::Hurts]);
+        assert_eq!(effect(Metric::GOODPUT, one, estimate(1.02, 0.001)), [Effect::Nothing]);
+        assert_eq!(effect(Metric::GOODPUT, one, estimate(1.1, 0.2)), [Effect::Nothing]);
     }
 
     #[test]
     fn some_where_there_was_none_is_a_difference() {
         let (none, some) = (estimate(0.0, 0.0), estimate(2.0, 0.5));
-        assert_eq!(effect(Metric::Timeouts, none, some), [Effect::Hurts]);
-        assert_eq!(effect(Metric::Timeouts, some, none), [Effect::Helps]);
-        assert_eq!(effect(Metric::Timeouts, none, none), [Effect::Nothing]);
-        assert_eq!(judge(Metric::Timeouts, [none, some]).change(), "none before");
+        assert_eq!(effect(Metric::TIMEOUTS, none, some), [Effect::Hurts]);
+        assert_eq!(effect(Metric::TIMEOUTS, some, none), [Effect::Helps]);
+        assert_eq!(effect(Metric::TIMEOUTS, none, none), [Effect::Nothing]);
+        assert_eq!(judge(Metric::TIMEOUTS, [none, some]).change(), "none before");
     }
 }

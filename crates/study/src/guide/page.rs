@@ -1,6 +1,8 @@
 //! Entries as documents: one by itself, a family as a page, and the table of contents.
 
-use super::{Case, Entry, FAMILIES, Guided, Measured, entries};
+use super::entries::{FAMILIES, entries};
+use super::entry::{Case, Entry, WORTH};
+use super::measure::{Guided, Measured};
 use ackord_measure::stats::Estimate;
 use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
 
@@ -28,7 +30,7 @@ pub fn page_document(family: &str, members: &[Guided]) -> Document {
             "Each number is the mean of the runs that the command beside it makes, with its 95 % \
              interval. A difference of less than {:.0} %, or within the intervals, counts as \
              nothing.",
-            100.0 * super::WORTH
+            100.0 * WORTH
         ),
         sections: members.iter().map(section).collect(),
         ..Document::default()
@@ -87,7 +89,7 @@ fn table(case: &Case, measured: &Measured) -> Table {
     let unit = case.metric.unit();
     let columns = vec![
         Column::words(case.setup.vary),
-        Column::numbers(case.metric.name(), unit),
+        Column::numbers(case.metric.name, unit),
         Column::numbers("change", ""),
     ];
     let [without, with] = measured.values.map(cell);

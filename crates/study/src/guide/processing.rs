@@ -1,7 +1,7 @@
 //! How long a host takes to send a packet.
 
-use super::Effect::{Helps, Hurts, Nothing};
-use super::{Drawn, Entry, Metric, Picture, Setup, case};
+use super::entry::Effect::{Helps, Hurts, Nothing};
+use super::entry::{Drawn, Entry, Metric, Picture, Setup, case};
 use ackord_units::Span;
 
 const OFF_AND_ON: [&str; 2] = ["none", "{ kind = \"jitter\", up_to = \"832 us\" }"];
@@ -29,14 +29,14 @@ of up to what the bottleneck takes for a packet ends that.",
             Helps,
             "access links are as fast as the bottleneck: who starves is a matter of phase.",
             IN_PHASE,
-            Metric::Fairness,
+            Metric::FAIRNESS,
             5,
         ),
         case(
             Nothing,
             "a flow is alone: it has nobody to be in phase with.",
             Setup::of("one-flow", "hosts.server.processing", OFF_AND_ON),
-            Metric::Goodput,
+            Metric::GOODPUT,
             3,
         ),
         case(
@@ -44,7 +44,7 @@ of up to what the bottleneck takes for a packet ends that.",
             "the path is short: half of the longest time is added to each round trip.",
             Setup::of("one-flow", "hosts.server.processing", OFF_AND_ON)
                 .with(&["links.path.delay=1 ms", "tcp.max_window=4"]),
-            Metric::RoundTrip,
+            Metric::ROUND_TRIP,
             3,
         ),
     ],

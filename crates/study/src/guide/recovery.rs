@@ -1,7 +1,7 @@
 //! What is sent during recovery.
 
-use super::Effect::{Helps, Hurts, Nothing};
-use super::{Drawn, Entry, Metric, Picture, Setup, case};
+use super::entry::Effect::{Helps, Hurts, Nothing};
+use super::entry::{Drawn, Entry, Metric, Picture, Setup, case};
 use ackord_units::Span;
 
 /// Losses one at a time.
@@ -46,15 +46,15 @@ the path at every loss.",
                 "several segments of a window are lost and the alternative is Reno, which waits \
                  for a timeout then.",
                 lossy(["reno", "tahoe"]).with(&["links.wifi.loss.per_packet=3 %"]),
-                Metric::Goodput,
+                Metric::GOODPUT,
                 20,
             ),
-            case(Nothing, NOTHING, clean(["newreno", "tahoe"]), Metric::Goodput, 1),
+            case(Nothing, NOTHING, clean(["newreno", "tahoe"]), Metric::GOODPUT, 1),
             case(
                 Hurts,
                 "single losses drain a path that was not congested.",
                 lossy(["newreno", "tahoe"]),
-                Metric::Goodput,
+                Metric::GOODPUT,
                 10,
             ),
         ],
@@ -74,16 +74,16 @@ timeout.",
                 "losses come one at a time, as a short queue drops them: the path stays filled.",
                 overshoot(["tahoe", "reno"])
                     .with(&["tcp.congestion=reno", "links.path.queue.limit=8 packets"]),
-                Metric::Goodput,
+                Metric::GOODPUT,
                 1,
             ),
-            case(Nothing, NOTHING, clean(["tahoe", "reno"]), Metric::Goodput, 1),
+            case(Nothing, NOTHING, clean(["tahoe", "reno"]), Metric::GOODPUT, 1),
             case(
                 Hurts,
                 "several segments of a window are lost: it waits for timeouts that NewReno does \
                  without.",
                 lossy(["newreno", "reno"]).with(&["links.wifi.loss.per_packet=3 %"]),
-                Metric::Timeouts,
+                Metric::TIMEOUTS,
                 20,
             ),
         ],
@@ -101,16 +101,16 @@ recovers without a timeout, one hole per round trip.",
                 Helps,
                 "several segments of a window are lost.",
                 lossy(["reno", "newreno"]).with(&["links.wifi.loss.per_packet=3 %"]),
-                Metric::Goodput,
+                Metric::GOODPUT,
                 20,
             ),
-            case(Nothing, NOTHING, clean(["reno", "newreno"]), Metric::Goodput, 1),
+            case(Nothing, NOTHING, clean(["reno", "newreno"]), Metric::GOODPUT, 1),
             case(
                 Hurts,
                 "many segments are lost and the peer supports SACK: one hole per round trip \
                  is slow.",
                 overshoot(["sack", "newreno"]),
-                Metric::Goodput,
+                Metric::GOODPUT,
                 1,
             ),
         ],
@@ -127,14 +127,14 @@ that what leaves follows what arrives (proportional rate reduction).",
                 Helps,
                 "many segments are lost: all holes are retransmitted together.",
                 overshoot(["newreno", "sack"]),
-                Metric::Goodput,
+                Metric::GOODPUT,
                 1,
             ),
             case(
                 Nothing,
                 "losses come one at a time: there is only one hole.",
                 lossy(["newreno", "sack"]),
-                Metric::Goodput,
+                Metric::GOODPUT,
                 10,
             ),
         ],
@@ -146,13 +146,13 @@ that what leaves follows what arrives (proportional rate reduction).",
 cwnd grow like any other. For papers that were simulated with ns-2; part of profile = \"ns2\".",
         picture: recovering(overshoot(["reno", "ns2-reno"]), "the end of slow start"),
         cases: &[
-            case(Nothing, NOTHING, clean(["reno", "ns2-reno"]), Metric::Goodput, 1),
+            case(Nothing, NOTHING, clean(["reno", "ns2-reno"]), Metric::GOODPUT, 1),
             case(
                 Hurts,
                 "several segments of a window are lost: it waits for timeouts as Reno does, and NewReno \
                  does not.",
                 lossy(["newreno", "ns2-reno"]).with(&["links.wifi.loss.per_packet=3 %"]),
-                Metric::Timeouts,
+                Metric::TIMEOUTS,
                 20,
             ),
         ],
@@ -168,10 +168,10 @@ cwnd, for good. For papers that were simulated with ns-2; part of profile = \"ns
                 Helps,
                 "several segments of a small window are lost.",
                 lossy(["newreno", "ns2-newreno"]).with(&["links.wifi.loss.per_packet=3 %"]),
-                Metric::Goodput,
+                Metric::GOODPUT,
                 20,
             ),
-            case(Nothing, NOTHING, clean(["newreno", "ns2-newreno"]), Metric::Goodput, 1),
+            case(Nothing, NOTHING, clean(["newreno", "ns2-newreno"]), Metric::GOODPUT, 1),
         ],
     },
     Entry {
@@ -182,12 +182,12 @@ retransmitted, as far as its own count of what is in the network allows, without
 rate reduction. For papers that were simulated with ns-2; part of profile = \"ns2\".",
         picture: recovering(overshoot(["sack", "ns2-sack1"]), "the end of slow start"),
         cases: &[
-            case(Nothing, NOTHING, clean(["sack", "ns2-sack1"]), Metric::Goodput, 1),
+            case(Nothing, NOTHING, clean(["sack", "ns2-sack1"]), Metric::GOODPUT, 1),
             case(
                 Hurts,
                 "losses are many and windows small: it meets more timeouts than RFC 6675.",
                 lossy(["sack", "ns2-sack1"]).with(&["links.wifi.loss.per_packet=3 %"]),
-                Metric::Goodput,
+                Metric::GOODPUT,
                 20,
             ),
         ],

@@ -106,14 +106,14 @@ impl<S> FoldFlows<S> {
     }
 
     /// The number of an byte as if the flow had one connection, which begins at zero.
-    fn seq(&mut self, of: FlowId, end: EndpointId, seq: Seq, octets: u64) -> Seq {
+    fn seq(&mut self, of: FlowId, end: EndpointId, seq: Seq, bytes: u64) -> Seq {
         let totals = self.totals.entry(end).or_default();
         let Some(Some(connection)) = self.connections.get_mut(&of) else { return seq };
-        let handshake = u32::from(octets == 0);
+        let handshake = u32::from(bytes == 0);
         let begin = connection.begins[usize::from(end.side == Side::Server)]
             .get_or_insert(Begin { seq: seq + handshake, at: totals.sent });
         let place = Seq(begin.at as u32) + seq.since(begin.seq);
-        let reached = begin.at + u64::from(seq.since(begin.seq)) + octets;
+        let reached = begin.at + u64::from(seq.since(begin.seq)) + bytes;
         if seq.at_or_after(begin.seq) {
             totals.sent = totals.sent.max(reached);
         }

@@ -1,6 +1,6 @@
 //! The commands of flows: where and when each starts, and what it writes.
 
-use super::{LiveRunError, LiveRunOptions, ProgramOutput};
+use super::options::{LiveRunError, LiveRunOptions, ProgramOutput};
 use ackord_events::EndpointId;
 use ackord_live::{CommandOutcome, HostCommand};
 use ackord_report::OutputFile;

@@ -49,9 +49,9 @@ impl<'a> Bottleneck<'a> {
         for one in &facts.bottleneck {
             let waits = shaper.as_mut().map_or(0.0, |bucket| {
                 let at = Time::from_nanos((one.at * 1e9).round() as u64);
-                bucket.shape(at, one.octets as u32).saturating_since(at).as_secs_f64()
+                bucket.shape(at, one.bytes as u32).saturating_since(at).as_secs_f64()
             });
-            let takes = waits + one.octets as f64 * 8.0 / plan.rate_at(one.at);
+            let takes = waits + one.bytes as f64 * 8.0 / plan.rate_at(one.at);
             held_before.push(held);
             held += waits;
             busy_before.push(busy);
@@ -95,8 +95,8 @@ fn share(all: &[Transmitted], at: f64) -> Share {
     let first = all.partition_point(|one| one.at <= at - 0.5);
     let last = all.partition_point(|one| one.at <= at + 0.5);
     let within = &all[first..last.max(first)];
-    let octets: u64 = within.iter().map(|one| one.octets).sum();
-    let own = within.iter().filter(|one| one.flow == FLOW).map(|one| one.octets).sum::<u64>();
+    let bytes: u64 = within.iter().map(|one| one.bytes).sum();
+    let own = within.iter().filter(|one| one.flow == FLOW).map(|one| one.bytes).sum::<u64>();
     let flows: BTreeSet<_> = within.iter().map(|one| one.flow).collect();
-    Share { own: if octets == 0 { 0.0 } else { own as f64 / octets as f64 }, flows: flows.len() }
+    Share { own: if bytes == 0 { 0.0 } else { own as f64 / bytes as f64 }, flows: flows.len() }
 }

@@ -44,7 +44,7 @@ pub(super) struct Dropped {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transmitted {
     pub(super) at: f64,
-    pub(super) octets: u64,
+    pub(super) bytes: u64,
     pub(super) waited: f64,
     pub(super) flow: FlowId,
 }
@@ -221,8 +221,8 @@ impl Sink for Observer {
             Event::PacketDequeued { link, flow, bytes, waited, .. }
                 if link == self.taps.bottleneck =>
             {
-                let (octets, waited) = (bytes.get(), waited.as_secs_f64());
-                self.facts.bottleneck.push(Transmitted { at, octets, waited, flow });
+                let (bytes, waited) = (bytes.get(), waited.as_secs_f64());
+                self.facts.bottleneck.push(Transmitted { at, bytes, waited, flow });
             }
             Event::TransferBegan { endpoint, bytes, .. }
                 if self.transfers && endpoint.flow == FLOW =>

@@ -1,10 +1,9 @@
 //! Cases of token buckets: a policer, a shaper with a burst, and each of them with another cause. They come
 //! after all others, so that those have the paths that they always had.
 
-use super::cases::{Family, family, path, pick, questions, random, transfers};
+use super::families::{Family, either_way, family, over, path, pick, questions, random, transfers};
 use super::plan::{Bucket, Path, Plan};
 use ackord_diagnose::Cause;
-use ackord_live::Direction;
 
 /// Contracts are of a rate far below the line's.
 const LINES: [Path; 6] = [
@@ -19,7 +18,7 @@ const LINES: [Path; 6] = [
 /// Another line than the one that comes by number; series differ by their seeds and the bucket.
 fn line(plan: &mut Plan, number: usize) {
     let Plan { seed, .. } = *plan;
-    super::cases::over(plan, LINES[(number + seed as usize / 100) % LINES.len()]);
+    over(plan, LINES[(number + seed as usize / 100) % LINES.len()]);
     plan.duration_ms = 9_000;
 }
 
@@ -43,7 +42,7 @@ pub(super) fn limits() -> Vec<Family> {
         family("policer", &[Cause::Policer], 6, |plan, number| {
             line(plan, number);
             police(plan, number);
-            plan.direction = pick(number / 3, &[Direction::Download, Direction::Upload]);
+            either_way(plan, number / 3);
         }),
         family("policer-early", &[Cause::Policer], 2, |plan, number| {
             line(plan, number);

@@ -8,6 +8,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `plan.rs` | [`Plan`]: a case as a scenario |
+//! | `families.rs` | how the cases of a family are made |
 //! | `cases.rs`, `troubles.rs`, `pairs.rs`, `limits.rs` | all cases: none, one cause, two; token buckets |
 //! | `run.rs` | a run between kernels, captured at server, router and client |
 //! | `facts.rs` | every packet by its tag, the bottleneck, outages, samples |
@@ -67,6 +68,7 @@ mod bottleneck;
 mod cases;
 mod episodes;
 mod facts;
+mod families;
 mod limits;
 mod pairs;
 mod plan;
@@ -98,9 +100,11 @@ use std::path::PathBuf;
 /// on other paths and with other seeds.
 pub fn cases(effort: Effort, series: u64) -> Vec<Plan> {
     let families = cases::singles().into_iter().chain(pairs::pairs()).chain(limits::limits());
-    let of = |(at, family): (usize, cases::Family)| {
+    let of = |(at, family): (usize, families::Family)| {
         let number = effort.of(1, family.cases);
-        (0..number).map(move |number| cases::case(&family, number, at, series)).collect::<Vec<_>>()
+        (0..number)
+            .map(move |number| families::case(&family, number, at, series))
+            .collect::<Vec<_>>()
     };
     families.enumerate().flat_map(of).collect()
 }

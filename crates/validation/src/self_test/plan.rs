@@ -82,7 +82,7 @@ pub struct Bucket {
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
     /// Bytes from one pause to the next.
-    pub octets: u64,
+    pub bytes: u64,
     /// How long a pause is, ms.
     pub pause_ms: u64,
 }

@@ -140,13 +140,13 @@ fn reader(plan: &Plan, scenario: &Scenario, reader: Reader) -> Result<HostComman
     let nodes = FlowNodes { client: flow.client, server: flow.server };
     let FlowAddresses { client, server } =
         FlowAddresses::of(super::facts::FLOW, nodes, IpVersion::V4);
-    let Reader { octets, pause_ms } = reader;
+    let Reader { bytes, pause_ms } = reader;
     let script = format!(
         "use IO::Socket::INET; \
          my $s = IO::Socket::INET->new(PeerAddr => '{}', PeerPort => {}, LocalAddr => '{}', \
          LocalPort => {}, Proto => 'tcp', ReuseAddr => 1) or die $!; my $n = 0; \
          while (1) {{ my $r = sysread($s, my $b, 16384); last unless $r; $n += $r; \
-         if ($n >= {octets}) {{ $n = 0; select(undef, undef, undef, {}) }} }}",
+         if ($n >= {bytes}) {{ $n = 0; select(undef, undef, undef, {}) }} }}",
         server.ip(),
         server.port(),
         client.ip(),

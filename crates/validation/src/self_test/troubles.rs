@@ -1,8 +1,10 @@
 //! Cases of one cause that the path is to blame for: losses, timeouts, outages, queues of others.
 
-use super::cases::{Family, family, outage, over, path, pick, random, rivals, transfers};
+use super::families::{
+    Family, either_way, family, on, outage, path, pick, random, random_early, reordering, rivals,
+    transfers,
+};
 use ackord_diagnose::Cause;
-use ackord_live::Direction;
 
 /// Their families.
 pub(super) fn troubles() -> Vec<Family> {
@@ -23,11 +25,10 @@ fn losses() -> Vec<Family> {
                 plan,
                 pick(number, &["0.1 %", "0.3 %", "1 %", "3 %", "0.5 %", "2 %", "0.2 %", "1 %"]),
             );
-            plan.direction = pick(number / 4, &[Direction::Download, Direction::Upload]);
+            either_way(plan, number / 4);
         }),
         family("random-loss-early", &[Cause::RandomLoss], 2, |plan, _| {
-            plan.access.push_str("loss = { kind = \"random\", per_packet = \"1 %\" }\n");
-            plan.access_reverse.push_str("loss = \"none\"\n");
+            random_early(plan, "1 %");
         }),
         family("burst-loss", &[Cause::RandomLoss], 4, |plan, number| {
             let loss = pick(number, &["0.5 %", "1 %", "2 %"]);
@@ -38,11 +39,11 @@ fn losses() -> Vec<Family> {
             plan.air_reverse.push_str("loss = \"none\"\n");
         }),
         family("reordering-slight", &[Cause::SpuriousReordering], 3, |plan, _| {
-            plan.air.push_str("jitter = { kind = \"per-packet\", distribution = \"normal\", deviation = \"1 ms\", order = \"free\" }\n");
+            reordering(plan, 1);
         }),
         family("reordering-strong", &[Cause::SpuriousReordering], 4, |plan, number| {
             let deviation = (plan.rtt_ms / pick(number, &[8, 6, 10])).max(2);
-            plan.air.push_str(&format!("jitter = {{ kind = \"per-packet\", distribution = \"normal\", deviation = \"{deviation} ms\", order = \"free\" }}\n"));
+            reordering(plan, deviation);
         }),
         family("held-back", &[Cause::SpuriousReordering], 3, |plan, number| {
             let by = (plan.rtt_ms * pick(number, &[4, 3, 6]) / 4).max(8);
@@ -66,17 +67,15 @@ fn timeouts() -> Vec<Family> {
             plan.rate_kbit = pick(number, &[2_000, 5_000]);
         }),
         family("whole-window", &[Cause::TimeoutWindow], 4, |plan, number| {
-            over(
+            on(
                 plan,
-                pick(
-                    number,
-                    &[
-                        path(20, 20, "cubic"),
-                        path(10, 40, "reno"),
-                        path(50, 10, "cubic"),
-                        path(5, 30, "cubic"),
-                    ],
-                ),
+                number,
+                &[
+                    path(20, 20, "cubic"),
+                    path(10, 40, "reno"),
+                    path(50, 10, "cubic"),
+                    path(5, 30, "cubic"),
+                ],
             );
             plan.queue = plan.queue.min(40);
             plan.air.push_str("loss = { kind = \"gilbert-elliott\", good_for = \"1500 ms\", bad_for = \"80 ms\" }\n");
@@ -86,17 +85,15 @@ fn timeouts() -> Vec<Family> {
             random(plan, pick(number, &["6 %", "9 %"]));
         }),
         family("spurious-delay", &[Cause::SpuriousDelay], 4, |plan, number| {
-            over(
+            on(
                 plan,
-                pick(
-                    number,
-                    &[
-                        path(20, 40, "cubic"),
-                        path(10, 60, "reno"),
-                        path(50, 20, "bbr"),
-                        path(10, 30, "cubic"),
-                    ],
-                ),
+                number,
+                &[
+                    path(20, 40, "cubic"),
+                    path(10, 60, "reno"),
+                    path(50, 20, "bbr"),
+                    path(10, 30, "cubic"),
+                ],
             );
             let hold = pick(number, &[500, 800, 400, 1_200]);
             outage(plan, &[1_200, 3_500], hold, "holds");
@@ -113,21 +110,19 @@ fn paths() -> Vec<Family> {
         family("outage", &[Cause::Outage], 6, |plan, number| {
             let out = pick(number, &[600, 1500, 300, 2500, 1000, 200]);
             outage(plan, pick(number, &[&[2_000][..], &[1_200, 5_000][..]]), out, "loses");
-            plan.direction = pick(number / 2, &[Direction::Download, Direction::Upload]);
+            either_way(plan, number / 2);
             plan.duration_ms = 9_000;
         }),
         family("shaper", &[Cause::Shaper], 4, |plan, number| {
-            over(
+            on(
                 plan,
-                pick(
-                    number,
-                    &[
-                        path(50, 30, "cubic"),
-                        path(100, 20, "bbr"),
-                        path(20, 60, "cubic"),
-                        path(40, 40, "reno"),
-                    ],
-                ),
+                number,
+                &[
+                    path(50, 30, "cubic"),
+                    path(100, 20, "bbr"),
+                    path(20, 60, "cubic"),
+                    path(40, 40, "reno"),
+                ],
             );
             let slow = plan.rate_kbit / pick(number, &[5, 10, 4]);
             plan.rates = vec![(pick(number, &[1_500, 1_000, 2_500]), slow)];
@@ -149,28 +144,23 @@ fn paths() -> Vec<Family> {
                 .push_str(&format!("loss = {{ kind = \"random\", per_packet = \"{loss}\" }}\n"));
         }),
         family("unfair-rtt", &[Cause::UnfairShare], 3, |plan, number| {
-            over(
+            on(
                 plan,
-                pick(
-                    number,
-                    &[path(20, 150, "reno"), path(10, 200, "cubic"), path(30, 120, "reno")],
-                ),
+                number,
+                &[path(20, 150, "reno"), path(10, 200, "cubic"), path(30, 120, "reno")],
             );
             plan.queue = (plan.rate_kbit * 30 / 12_000).max(20);
             rivals(plan, pick(number, &[3, 2, 4]), 2, "reno", "");
             plan.duration_ms = 10_000;
         }),
         family("unfair-bbr", &[Cause::UnfairShare], 3, |plan, number| {
-            over(
-                plan,
-                pick(number, &[path(20, 40, "cubic"), path(10, 60, "reno"), path(30, 30, "cubic")]),
-            );
+            on(plan, number, &[path(20, 40, "cubic"), path(10, 60, "reno"), path(30, 30, "cubic")]);
             plan.queue = (plan.rate_kbit * plan.rtt_ms / 12_000 / 3).max(12);
             rivals(plan, pick(number, &[1, 2]), 10, "bbr", "");
             plan.duration_ms = 10_000;
         }),
         family("beside-equals", &[Cause::PathLimited], 2, |plan, number| {
-            over(plan, pick(number, &[path(20, 40, "cubic"), path(50, 20, "cubic")]));
+            on(plan, number, &[path(20, 40, "cubic"), path(50, 20, "cubic")]);
             rivals(plan, 1, plan.rtt_ms / 4, "cubic", "");
         }),
     ]

@@ -148,7 +148,8 @@ impl<'a> Judge<'a> {
 
     fn of_sender(&self, view: &View<'_>, episodes: &[Episode], at: f64) -> Named {
         let full = self.path_full(view, at);
-        if let Some(named) = self.out(episodes, at).or_else(|| self.repairing(episodes, full, at)) {
+        if let Some(named) = self.out(episodes, at).or_else(|| self.recovering(episodes, full, at))
+        {
             return named;
         }
         if let Some(named) = self.tail_waits(view, episodes, at) {
@@ -178,7 +179,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The sender recovers, or waits for the timer that lets it.
-    fn repairing(&self, episodes: &[Episode], full: Option<Named>, at: f64) -> Option<Named> {
+    fn recovering(&self, episodes: &[Episode], full: Option<Named>, at: f64) -> Option<Named> {
         let within = |one: &&Episode| one.from <= at && at < one.to;
         let found = episodes.iter().filter(within);
         let found = found.max_by_key(|one| one.kind == Kind::Timeout)?;

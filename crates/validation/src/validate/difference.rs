@@ -19,7 +19,6 @@ mod told;
 
 use super::set::kernels_and_ours;
 use super::{ValidateCase, ValidateError};
-use ackord_events::EndpointId;
 use ackord_live::{EmulationOptions, SimulatedKernels, emulate_in_simulated_time};
 use ackord_scenario::Scenario;
 use ackord_sim::Simulation;
@@ -191,11 +190,4 @@ fn in_what(ours: Option<&Row>, theirs: Option<&Row>, tolerance: Span) -> Vec<&'s
         ("time", late > tolerance),
     ];
     differences.into_iter().filter(|(_, differs)| *differs).map(|(what, _)| what).collect()
-}
-
-/// Which end of which flow, in words.
-fn end_of(scenario: &Scenario, endpoint: EndpointId) -> String {
-    let flow = &scenario.flows[endpoint.flow.0 as usize];
-    let host = if endpoint.side == Side::Client { flow.client } else { flow.server };
-    format!("{} at {}", flow.name, scenario.node(host).name)
 }

@@ -46,7 +46,7 @@ const EXPLANATIONS: &[Explanation] = &[
         metric: "retransmitted",
         from_percent: 20.0,
         why: "both overshoot the queue once in the first twenty seconds, the kernel with 14 lost \
-              segments in three repairs, ours with 27. Not traced to its end.",
+              segments in three recoveries, ours with 27. Not traced to its end.",
     },
 ];
 

@@ -3,6 +3,9 @@
 use ackord_units::nearest_name;
 use serde::Deserialize;
 
+/// Where the ledger is.
+pub(crate) const SPECS: &str = "crates/tcp/specs";
+
 /// What becomes of what a section asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]

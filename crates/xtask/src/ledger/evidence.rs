@@ -3,7 +3,7 @@
 //! A function counts if `#[test]` stands above it (in `proptest!` too) and `#[ignore]` does not, or
 //! if it is named in the call of a macro of the same file that makes tests.
 
-use crate::CannotCheck;
+use crate::findings::CannotCheck;
 use crate::workspace::Workspace;
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};

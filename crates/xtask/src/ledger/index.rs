@@ -4,9 +4,9 @@
 //! An RFC that is not for an endpoint like this one stands in the README beside the ledger files, in
 //! a table whose rows are `| NUMBER | what it is | why not |`.
 
-use super::{Ledger, SPECS};
+use super::entry::{Ledger, SPECS};
+use crate::findings::{CannotCheck, Findings};
 use crate::workspace::Workspace;
-use crate::{CannotCheck, Findings};
 use ackord_tcp::registry;
 use std::collections::{BTreeMap, BTreeSet};
 

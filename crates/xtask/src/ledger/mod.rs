@@ -17,16 +17,12 @@ mod evidence;
 mod index;
 mod page;
 
+use crate::findings::{CannotCheck, Findings};
 use crate::workspace::Workspace;
-use crate::{CannotCheck, Findings};
 use code::Code;
-use entry::Status;
-pub(crate) use entry::{Ledger, meant};
+pub(crate) use entry::{Ledger, SPECS, meant};
 pub(crate) use evidence::Evidence;
 pub(crate) use page::{cell, page, short};
-
-/// Where the ledger is.
-pub(crate) const SPECS: &str = "crates/tcp/specs";
 
 /// Checks every file of the ledger, and that every RFC has one that needs one.
 pub(crate) fn check(workspace: &Workspace) -> Result<Findings, CannotCheck> {

@@ -1,6 +1,6 @@
 //! docs/ledger.md: the totals, everything that is not as an RFC asks, and a table per RFC.
 
-use super::{Ledger, SPECS, Status};
+use super::entry::{Ledger, SPECS, Status};
 use std::fmt::Write;
 
 /// How many rows have this status.

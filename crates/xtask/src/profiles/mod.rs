@@ -14,9 +14,9 @@ mod held;
 mod page;
 mod rows;
 
+use crate::findings::{CannotCheck, Findings};
 use crate::ledger::Evidence;
 use crate::workspace::Workspace;
-use crate::{CannotCheck, Findings};
 use ackord_tcp::registry::{PROFILES, Profile};
 pub(crate) use held::FILE;
 use held::{DEFAULT, Held};

@@ -66,7 +66,7 @@ fn gap_of_fig4(row: Row<'_>) -> Stated {
         value(Gaps::of(&FIG4_ARRIVALS_S).median_ms, 0.01, "stated beforehand: a hundredth");
     let median = shape(row, |shape| shape.gaps.median_ms);
     paper(format!("fig4-gap-{}", writes.id()), what, "ms", median, hundredth).why(format!(
-        "{}. 588 octets take {:.3} ms on 5 Mbit/s, 590 with the two of PPP that ns-3 adds {:.3} ms",
+        "{}. 588 bytes take {:.3} ms on 5 Mbit/s, 590 with the two of PPP that ns-3 adds {:.3} ms",
         gap_figures(row),
         588.0 * 8.0 / 5e3,
         590.0 * 8.0 / 5e3
@@ -130,7 +130,7 @@ fn still_short(row: Row<'_>) -> Stated {
     paper(format!("fig4-short-{}", writes.id()), what, "kB", delivered, allowed)
         .below("short of everything", WRITTEN / 1e3)
         .why(format!(
-            "the last octet arrives after {:.2} s, in the slowest of {} runs after {:.2} s; {:.2} timeouts a \
+            "the last byte arrives after {:.2} s, in the slowest of {} runs after {:.2} s; {:.2} timeouts a \
              run",
             ends.mean,
             ends.runs,

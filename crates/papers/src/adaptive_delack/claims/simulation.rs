@@ -164,7 +164,7 @@ pub(super) fn transfers(measured: &Measured) -> [Stated; 2] {
         ))
         .since(
             per_byte.mean < per_ack,
-            "A sender that grows by the octets acknowledged (RFC 3465, Linux) gets the same from \
+            "A sender that grows by the bytes acknowledged (RFC 3465, Linux) gets the same from \
              one ACK for two segments as from two",
         ),
     ]

@@ -104,7 +104,7 @@ fn harmless(measured: &Measured, (middle, sender): (Id, Id), gap: u32, left: Id)
     let goodput = |middle, knows| of(&measured.paths, place(knows), middle, sender).goodput().mean;
     let packets = if left == "loses" { "lost" } else { "late" };
     let what = format!(
-        "{} against none through a hand-over of {gap} ms, packets {packets}, {sender}",
+        "{} against none through a handover of {gap} ms, packets {packets}, {sender}",
         boxed(middle).label
     );
     let id = format!("handover.{middle}.{sender}.{gap}ms.{packets}");
@@ -123,7 +123,7 @@ fn back_soon(measured: &Measured, sender: Id, gap: u32) -> Stated {
     let (new, none) = (runs("practical", Knows::Nothing), runs("none", Knows::Nothing));
     let share = new.over(none, Sample::recovery_s).times(100.0);
     let what =
-        format!("practical: wait for new data after a hand-over of {gap} ms, of none's, {sender}");
+        format!("practical: wait for new data after a handover of {gap} ms, of none's, {sender}");
     project(format!("handover.practical.{sender}.{gap}ms.wait"), what, "%", share, at_most(FADING))
         .claims(directed("sooner than none", none.less(new, Sample::recovery_s)))
         .why(format!(

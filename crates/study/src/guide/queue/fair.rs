@@ -1,8 +1,8 @@
 //! Queues with a line per connection, or per bucket of connections.
 
-use super::super::Effect::{Helps, Hurts, Nothing};
-use super::super::{Entry, Metric, case};
-use super::{DEEP_DROP_TAIL, DROP_TAIL, FAR, alone, picture, shared};
+use super::super::entry::Effect::{Helps, Hurts, Nothing};
+use super::super::entry::{Entry, Metric, case};
+use super::setups::{DEEP_DROP_TAIL, DROP_TAIL, FAR, alone, picture, shared};
 
 const DRR_QUEUE: &str = "{ kind = \"drr\" }";
 const SFQ_QUEUE: &str = "{ kind = \"sfq\", limit = \"50 packets\" }";
@@ -22,14 +22,14 @@ costs a queue for every connection that has packets waiting.",
             Helps,
             "senders that fill the queue meet senders that do not.",
             shared([DROP_TAIL, DRR_QUEUE]),
-            Metric::Fairness,
+            Metric::FAIRNESS,
             10,
         ),
         case(
             Nothing,
             "a flow is alone: one queue is a drop-tail queue.",
             alone([DROP_TAIL, "{ kind = \"drr\", limit = \"50 packets\" }"]),
-            Metric::Goodput,
+            Metric::GOODPUT,
             1,
         ),
         case(
@@ -37,7 +37,7 @@ costs a queue for every connection that has packets waiting.",
             "the aggressive sender's own delay matters: its queue holds all that the others
              leave free, and it has half of the link to drain it.",
             shared([DROP_TAIL, DRR_QUEUE]),
-            Metric::RoundTrip,
+            Metric::ROUND_TRIP,
             10,
         ),
     ],
@@ -56,14 +56,14 @@ connections there are.",
             Helps,
             "senders that fill the queue meet senders that do not.",
             shared([DROP_TAIL, SFQ_QUEUE]),
-            Metric::Fairness,
+            Metric::FAIRNESS,
             10,
         ),
         case(
             Nothing,
             "connections hash to the same queue, as all do where there is only one.",
             shared([DROP_TAIL, "{ kind = \"sfq\", limit = \"50 packets\", buckets = 1 }"]),
-            Metric::Fairness,
+            Metric::FAIRNESS,
             10,
         ),
     ],
@@ -81,21 +81,21 @@ a queue waits only behind itself and not for long, and a sparse flow does not wa
             Helps,
             "senders that fill the queue meet senders that do not.",
             shared([DROP_TAIL, FQ_CODEL_QUEUE]),
-            Metric::Fairness,
+            Metric::FAIRNESS,
             10,
         ),
         case(
             Helps,
             "the queue is deep and a sender fills it.",
             alone([DEEP_DROP_TAIL, FQ_CODEL_QUEUE]),
-            Metric::RoundTrip,
+            Metric::ROUND_TRIP,
             1,
         ),
         case(
             Hurts,
             "the path is longer than CoDel's interval: each drop costs more than the queue holds.",
             alone([DEEP_DROP_TAIL, FQ_CODEL_QUEUE]).with(FAR),
-            Metric::Goodput,
+            Metric::GOODPUT,
             1,
         ),
     ],

@@ -1,8 +1,8 @@
 //! One line for all, with signals before it is full.
 
-use super::super::Effect::{Helps, Hurts, Nothing};
-use super::super::{Entry, Metric, case};
-use super::{DEEP_DROP_TAIL, DROP_TAIL, FAR, alone, picture};
+use super::super::entry::Effect::{Helps, Hurts, Nothing};
+use super::super::entry::{Entry, Metric, case};
+use super::setups::{DEEP_DROP_TAIL, DROP_TAIL, FAR, alone, picture};
 
 const RED_QUEUE: &str = "{ kind = \"red\", limit = \"340 packets\" }";
 const CODEL_QUEUE: &str = "{ kind = \"codel\" }";
@@ -22,21 +22,21 @@ depends on the link.",
             Helps,
             "the queue is deep and a sender fills it.",
             alone([DEEP_DROP_TAIL, RED_QUEUE]),
-            Metric::QueueDelay,
+            Metric::QUEUE_DELAY,
             1,
         ),
         case(
             Nothing,
             "the sender's window is too small for a queue to form.",
             alone([DEEP_DROP_TAIL, RED_QUEUE]).with(&["tcp.max_window=20"]),
-            Metric::Goodput,
+            Metric::GOODPUT,
             1,
         ),
         case(
             Hurts,
             "the path holds far more packets than the thresholds: the queue cannot keep the link busy after a drop.",
             alone([DEEP_DROP_TAIL, RED_QUEUE]).with(FAR),
-            Metric::Goodput,
+            Metric::GOODPUT,
             1,
         ),
     ],
@@ -55,21 +55,21 @@ Bursts pass, a standing queue does not; nothing has to be set for the rate of th
             Helps,
             "the queue is deep and a sender fills it.",
             alone([DEEP_DROP_TAIL, CODEL_QUEUE]),
-            Metric::QueueDelay,
+            Metric::QUEUE_DELAY,
             1,
         ),
         case(
             Nothing,
             "the sender's window is too small for a queue to form.",
             alone([DEEP_DROP_TAIL, CODEL_QUEUE]).with(&["tcp.max_window=20"]),
-            Metric::Goodput,
+            Metric::GOODPUT,
             1,
         ),
         case(
             Hurts,
             "the path is longer than its interval: each drop costs more than the queue holds.",
             alone([DEEP_DROP_TAIL, CODEL_QUEUE]).with(FAR),
-            Metric::Goodput,
+            Metric::GOODPUT,
             1,
         ),
     ],
@@ -88,21 +88,21 @@ packet takes room; it lets 150 ms of burst pass before it begins.",
             Helps,
             "the queue is deep and a sender fills it.",
             alone([DEEP_DROP_TAIL, PIE_QUEUE]),
-            Metric::QueueDelay,
+            Metric::QUEUE_DELAY,
             1,
         ),
         case(
             Nothing,
             "the sender's window is too small for a queue to form.",
             alone([DEEP_DROP_TAIL, PIE_QUEUE]).with(&["tcp.max_window=20"]),
-            Metric::Goodput,
+            Metric::GOODPUT,
             1,
         ),
         case(
             Hurts,
             "the path is longer than the burst it lets pass: it meets the first overshoot with many drops.",
             alone([DEEP_DROP_TAIL, PIE_QUEUE]).with(FAR),
-            Metric::Goodput,
+            Metric::GOODPUT,
             1,
         ),
     ],

@@ -1,11 +1,10 @@
 //! What each end of a run sent, and what it was like then.
 
-use super::end_of;
 use ackord_events::{EndpointId, Event, LinkId, RecoveryKind, Sink, TapPoint};
 use ackord_scenario::{Scenario, Way};
 use ackord_sim::Topology;
 use ackord_units::{Bytes, Seq, Span, Time};
-use ackord_wire::{Flags, NodeId, Packet};
+use ackord_wire::{Flags, NodeId, Packet, Side};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -199,33 +198,14 @@ impl Sink for Recorder {
                 self.change(at, endpoint, |state| state.timeouts += 1);
             }
             // Neither a segment of an end nor a state that both sides tell.
-            Event::PacketTapped { .. }
-            | Event::StateChanged { .. }
-            | Event::FlowSeen { .. }
-            | Event::SegmentSent { .. }
-            | Event::DataDelivered { .. }
-            | Event::TransferBegan { .. }
-            | Event::TransferCompleted { .. }
-            | Event::DatagramSent { .. }
-            | Event::DatagramDelivered { .. }
-            | Event::AckAdvanced { .. }
-            | Event::AckTimeoutChanged { .. }
-            | Event::RecoveryUndone { .. }
-            | Event::RetransmissionSpurious { .. }
-            | Event::R1Reached { .. }
-            | Event::SegmentRefused { .. }
-            | Event::PacketEnqueued { .. }
-            | Event::PacketDequeued { .. }
-            | Event::PacketDropped { .. }
-            | Event::PacketDuplicated { .. }
-            | Event::OutageMet { .. }
-            | Event::MediumTaken { .. }
-            | Event::ProxySent { .. }
-            | Event::ProxyAbsorbed { .. }
-            | Event::ProxyReleased { .. }
-            | Event::ProxyActed { .. }
-            | Event::ProxyFailed { .. }
-            | Event::ProxyRestarted { .. } => {}
+            _ => {}
         }
     }
+}
+
+/// Which end of which flow, in words.
+pub(super) fn end_of(scenario: &Scenario, endpoint: EndpointId) -> String {
+    let flow = &scenario.flows[endpoint.flow.0 as usize];
+    let host = if endpoint.side == Side::Client { flow.client } else { flow.server };
+    format!("{} at {}", flow.name, scenario.node(host).name)
 }
