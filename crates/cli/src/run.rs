@@ -10,8 +10,8 @@ use crate::progress::Meter;
 use crate::with_history::WithHistory;
 use ackord_scenario::Scenario;
 use ackord_study::{
-    CaptureFiles, LiveRunOptions, ProgramOutput, Progress, RunOptions, RunOutcome,
-    execute, kernels_of, live_run, run_report, run_report_files,
+    CaptureFiles, LiveRunOptions, ProgramOutput, Progress, RunOptions, RunOutcome, execute,
+    kernels_of, live_run, run_report, run_report_files,
 };
 use clap::Args;
 use std::path::PathBuf;
