@@ -32,8 +32,7 @@ use crate::run::{
     Ending, Progress, RunOutcome, VERSION, count_proxies, queues_at_end, series_options,
 };
 use ackord_live::{
-    EmulationOptions, EmulationReport, LiveError, emulate,
-    emulate_in_simulated_time,
+    EmulationOptions, EmulationReport, LiveError, emulate, emulate_in_simulated_time,
 };
 use ackord_measure::{RunIdentity, Series, Summary};
 use ackord_report::OutputFile;
