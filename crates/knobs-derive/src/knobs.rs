@@ -227,18 +227,12 @@ fn group(name: &Ident, knobs: &[Knob<'_>], others: &[&Ident]) -> TokenStream {
             }
         }
     }
+    let listing = listing(name, &listed);
     quote! {
+        #listing
+
         #[automatically_derived]
         impl #name {
-            /// Its knobs, in the order in which they are listed to people.
-            pub const KNOBS: &'static [::ackord_units::Knob] = {
-                const KNOBS_OF_PARTS: &[&[::ackord_units::Knob]] = &[#(#listed),*];
-                const KNOBS_IN_ALL: usize = ::ackord_units::count_knobs(KNOBS_OF_PARTS);
-                const ALL_KNOBS: [::ackord_units::Knob; KNOBS_IN_ALL] =
-                    ::ackord_units::join_knobs(KNOBS_OF_PARTS);
-                &ALL_KNOBS
-            };
-
             /// The value of a knob; nothing where it has none, or is no knob of this.
             pub fn knob_value(&self, knob: &str) -> Option<::ackord_units::KnobValue> {
                 #(#inner_values)*
@@ -264,6 +258,23 @@ fn group(name: &Ident, knobs: &[Knob<'_>], others: &[&Ident]) -> TokenStream {
             fn default() -> Self {
                 Self { #(#defaults)* #(#others: Default::default(),)* }
             }
+        }
+    }
+}
+
+/// The knobs of a struct, those of its parts at their places.
+fn listing(name: &Ident, listed: &[&TokenStream]) -> TokenStream {
+    quote! {
+        #[automatically_derived]
+        impl #name {
+            /// Its knobs, in the order in which they are listed to people.
+            pub const KNOBS: &'static [::ackord_units::Knob] = {
+                const KNOBS_OF_PARTS: &[&[::ackord_units::Knob]] = &[#(#listed),*];
+                const KNOBS_IN_ALL: usize = ::ackord_units::count_knobs(KNOBS_OF_PARTS);
+                const ALL_KNOBS: [::ackord_units::Knob; KNOBS_IN_ALL] =
+                    ::ackord_units::join_knobs(KNOBS_OF_PARTS);
+                &ALL_KNOBS
+            };
         }
     }
 }

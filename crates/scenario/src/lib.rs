@@ -44,6 +44,7 @@ mod canonical;
 mod check;
 mod document;
 mod error;
+mod exec;
 mod file;
 pub mod format;
 mod keys;
@@ -60,11 +61,12 @@ pub use ackord_traffic::Transport;
 pub use canonical::choice_text;
 pub use document::Place;
 pub use error::{Errors, NameOf, Problem, Unreadable, Wrong};
+pub use exec::{Exec, ExecCommand, ExecError};
 pub use file::ScenarioFile;
 pub use library::library;
 pub use model::{
-    Capture, Direction, Exec, ExecCommand, ExecError, Flow, KernelChoice, Link, Node, NodeKind,
-    Proxy, Record, Scenario, Start, TraceFile, Way,
+    Capture, Direction, Flow, KernelChoice, Link, Node, NodeKind, Proxy, Record, Scenario, Start,
+    TraceFile, Way,
 };
 pub use overrides::{Override, ParseOverrideError};
 pub use render::Style;

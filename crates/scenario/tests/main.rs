@@ -5,6 +5,7 @@
 mod broken;
 mod canonical;
 mod files;
+mod generated;
 mod library;
 mod overrides;
 mod schema;

@@ -21,12 +21,13 @@ mod model;
 mod notation;
 mod parse;
 mod problem;
+mod quantities;
 mod record;
 mod render;
 mod run;
 
 pub use capture::write_pcapng;
-pub use facts::{Assertion, Comparison, Fact, Kind, QUANTITIES, Quantity, Wanted, quantity_of};
+pub use facts::{Assertion, Comparison, Fact, Kind, Quantity, Wanted};
 pub use ladder::ladder;
 pub use library::{EXTENSION, feature_of, find_scripts};
 pub use model::{
@@ -36,9 +37,10 @@ pub use model::{
 pub use notation::Direction;
 pub use parse::parse;
 pub use problem::Problem;
+pub use quantities::{QUANTITIES, quantity_of};
 pub use record::{FailureRecord, ProblemRecord, Record, SegmentRecord, Verdict};
 pub use render::{render_failure, render_problems};
 pub use run::{
-    After, Departure, Due, Endpoint, Exchange, Failure, Manner, Outcome, Row, Went, retold, run,
+    After, Departure, Endpoint, Exchange, Failure, Manner, Outcome, Row, Went, retold, run,
     run_against, seconds,
 };

@@ -3,9 +3,11 @@
 //! | file | what |
 //! | --- | --- |
 //! | `simulation/foreign.rs` | hosts that are not simulated: their packets in, deliveries out |
+//! | `simulation/ends.rs` | the ends of flows on their hosts, and what leaves a host |
 //! | `simulation/datagrams.rs` | the events of flows that are no connections |
 
 mod datagrams;
+mod ends;
 mod foreign;
 
 use crate::apps::{Act, App, workloads_for};
@@ -16,10 +18,11 @@ use crate::topology::{BuildError, Topology, build_topology};
 use ackord_events::{EndpointId, Sink, TcpState};
 use ackord_path::{Conservation, Delivery, Graph, Schedule, Unbalanced};
 use ackord_scenario::{Flow, Scenario, Transport};
-use ackord_tcp::{Connection, Outbound};
+use ackord_tcp::Connection;
 use ackord_traffic::{Workload, Workloads};
 use ackord_units::{Bytes, Time};
-use ackord_wire::{FlowId, IpVersion, NodeId, Packet, Side};
+use ackord_wire::{FlowId, NodeId, Side};
+use ends::{End, end_index, packet, transmit, whose};
 use foreign::Foreign;
 
 pub use foreign::FOREIGN;
@@ -47,16 +50,6 @@ pub struct Simulation {
     foreign: Option<Box<Foreign>>,
     /// What hosts hold that take a time for it; nothing where none does.
     processing: Option<Box<Hosts>>,
-}
-
-/// One end of a flow, on its host.
-#[derive(Debug)]
-struct End {
-    connection: Connection,
-    node: NodeId,
-    peer: NodeId,
-    ip: IpVersion,
-    app: App,
 }
 
 /// Where a flow stands.
@@ -381,48 +374,5 @@ impl Simulation {
             *phase = FlowPhase::Over;
             self.open_flows -= 1;
         }
-    }
-}
-
-/// A host gives out a packet: onto its first link, at once or after its processing time.
-#[inline]
-fn transmit<S: Sink>(
-    topology: &mut Topology,
-    processing: &mut Option<Box<Hosts>>,
-    now: Time,
-    packet: Packet,
-    sink: &mut S,
-) {
-    let ready = match processing {
-        None => Some(packet),
-        Some(hosts) => hosts.handle_packet(now, packet),
-    };
-    if let Some(packet) = ready {
-        topology.graph.handle_packet(now, packet, sink);
-    }
-}
-
-fn end_index(flow: FlowId, side: Side) -> usize {
-    flow.0 as usize * 2 + usize::from(side == Side::Server)
-}
-
-/// The end with this index.
-fn whose(index: u32) -> (FlowId, Side) {
-    (FlowId(index / 2), if index.is_multiple_of(2) { Side::Client } else { Side::Server })
-}
-
-#[inline]
-fn packet(end: &End, (flow, from): (FlowId, Side), outbound: Outbound, tag: u64) -> Packet {
-    let Outbound { segment, ecn } = outbound;
-    Packet {
-        flow,
-        from,
-        src: end.node,
-        dst: end.peer,
-        ip: end.ip,
-        ecn,
-        ip_len: end.ip.header_len() + segment.header_len() + segment.payload_len,
-        tag,
-        tcp: Some(segment),
     }
 }

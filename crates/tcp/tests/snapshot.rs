@@ -10,18 +10,18 @@ fn a_snapshot_counts_what_is_outstanding_arrived_lost_and_sent_again() {
     peer.sent();
     peer.wait(40);
     let before = peer.sender.snapshot();
-    assert_eq!((before.recovery, before.outstanding_segments), (RecoveryState::None, 10));
+    assert_eq!((before.recovery, before.segments.all), (RecoveryState::None, 10));
     assert!(before.agreed.sack);
 
     // The first of ten is missing; one later segment is reported, then three.
     peer.ack(0, &[(1, 2)]);
     let doubtful = peer.sender.snapshot();
-    assert_eq!((doubtful.recovery, doubtful.sacked_segments), (RecoveryState::Doubtful, 1));
+    assert_eq!((doubtful.recovery, doubtful.segments.sacked), (RecoveryState::Doubtful, 1));
     peer.ack(0, &[(1, 3)]);
     peer.ack(0, &[(1, 4)]);
     let recovering = peer.sender.snapshot();
-    assert_eq!((recovering.recovery, recovering.sacked_segments), (RecoveryState::Fast, 3));
-    assert_eq!((recovering.lost_segments, recovering.resent_segments), (0, 1));
+    assert_eq!((recovering.recovery, recovering.segments.sacked), (RecoveryState::Fast, 3));
+    assert_eq!((recovering.segments.lost, recovering.segments.retransmitted), (0, 1));
     assert_eq!(recovering.duplicate_threshold, 3);
 
     peer.wait(5_000);

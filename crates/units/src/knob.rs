@@ -168,24 +168,6 @@ impl KnobKind {
 
     /// Reads a value as a user writes it in one line; the error says what was expected.
     pub fn parse(&self, text: &str) -> Result<KnobValue, String> {
-        fn quantity<Q: Quantity + PartialOrd + fmt::Display>(
-            text: &str,
-            min: Q,
-            max: Q,
-        ) -> Result<Q, String> {
-            let value = Q::parse(text).map_err(|error| error.to_string())?;
-            if value < min || value > max {
-                return Err(format!("`{text}` is out of range: {min} to {max}"));
-            }
-            Ok(value)
-        }
-        fn list<Q: Quantity + PartialOrd + fmt::Display + Copy>(
-            text: &str,
-            min: Q,
-            max: Q,
-        ) -> Result<Vec<Q>, String> {
-            text.split(',').map(|part| quantity(part.trim(), min, max)).collect()
-        }
         let not = |what: &str| format!("`{text}` is not {what}");
         match *self {
             KnobKind::Count { unit, min, max } => {
@@ -216,23 +198,7 @@ impl KnobKind {
                 None => Err(format!("`{text}` is not one of {}", words.join(", "))),
             },
             KnobKind::PerFlow { .. } => Err(not("a table of flow names and numbers")),
-            KnobKind::PacketsOrBytes => {
-                match text.strip_suffix("packets").or(text.strip_suffix("packet")) {
-                    Some(count) => {
-                        let count: u64 =
-                            count.trim().parse().map_err(|_| not("a whole number of packets"))?;
-                        if !(1..=100_000_000).contains(&count) {
-                            return Err(format!(
-                                "`{text}` is out of range: 1 packet to 100000000 packets"
-                            ));
-                        }
-                        Ok(KnobValue::Packets(count))
-                    }
-                    None => quantity(text, Bytes(1), Bytes(1_000_000_000_000))
-                        .map(KnobValue::Bytes)
-                        .map_err(|error| format!("{error}; or a count like `50 packets`")),
-                }
-            }
+            KnobKind::PacketsOrBytes => packets_or_bytes(text),
         }
     }
 
@@ -258,6 +224,43 @@ impl KnobKind {
             KnobKind::PacketsOrBytes => "packets (`50 packets`) or bytes (`64 kB`)".to_owned(),
         }
     }
+}
+
+/// A quantity within its bounds.
+fn quantity<Q: Quantity + PartialOrd + fmt::Display>(
+    text: &str,
+    min: Q,
+    max: Q,
+) -> Result<Q, String> {
+    let value = Q::parse(text).map_err(|error| error.to_string())?;
+    if value < min || value > max {
+        return Err(format!("`{text}` is out of range: {min} to {max}"));
+    }
+    Ok(value)
+}
+
+/// Several, with commas between.
+fn list<Q: Quantity + PartialOrd + fmt::Display + Copy>(
+    text: &str,
+    min: Q,
+    max: Q,
+) -> Result<Vec<Q>, String> {
+    text.split(',').map(|part| quantity(part.trim(), min, max)).collect()
+}
+
+/// A queue's capacity.
+fn packets_or_bytes(text: &str) -> Result<KnobValue, String> {
+    let Some(count) = text.strip_suffix("packets").or(text.strip_suffix("packet")) else {
+        return quantity(text, Bytes(1), Bytes(1_000_000_000_000))
+            .map(KnobValue::Bytes)
+            .map_err(|error| format!("{error}; or a count like `50 packets`"));
+    };
+    let count: u64 =
+        count.trim().parse().map_err(|_| format!("`{text}` is not a whole number of packets"))?;
+    if !(1..=100_000_000).contains(&count) {
+        return Err(format!("`{text}` is out of range: 1 packet to 100000000 packets"));
+    }
+    Ok(KnobValue::Packets(count))
 }
 
 impl fmt::Display for KnobValue {

@@ -6,7 +6,7 @@ use super::machine::{Machine, in_short};
 use crate::error::LiveError;
 use crate::guest::{Facts, ScriptOrder, ScriptTold};
 use crate::tcp_info::TcpInfo;
-use ackord_script::{Call, Departure, Due, Endpoint, Fact, Quantity, Reads, Script, Went};
+use ackord_script::{Call, Departure, Endpoint, Fact, Quantity, Reads, Script, Went};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{
     Ecn, Flags, FlowAddresses, IpFields, Payload, SackBlock, SackBlocks, Segment, Side, Timestamps,
@@ -208,12 +208,10 @@ impl Endpoint for KernelEndpoint<'_> {
         Ok(())
     }
 
-    fn go_on(&mut self, _now: Time, to: Time, due: Due) -> Result<Option<Time>, Went> {
+    fn go_on(&mut self, _now: Time, to: Time, including: bool) -> Result<Option<Time>, Went> {
         let at = self.zero.saturating_add(to.as_nanos());
-        let until = match due {
-            Due::Included => at.saturating_add(AFTER_TICKS),
-            Due::Excluded => at.saturating_sub(AFTER_TICKS),
-        };
+        let until =
+            if including { at.saturating_add(AFTER_TICKS) } else { at.saturating_sub(AFTER_TICKS) };
         while self.departures.is_empty() && self.machine.now() < until {
             self.machine.run_until(until).map_err(|error| self.broken(error))?;
             let zero = self.zero;

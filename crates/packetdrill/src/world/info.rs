@@ -85,16 +85,16 @@ fn connection(info: &mut Info, link: &Link, snapshot: &Snapshot) {
     info.u32(12, snapshot.ato.map_or(0, micros));
     info.u32(16, smss as u32);
     info.u32(20, snapshot.rmss.get() as u32);
-    info.u32(24, snapshot.outstanding_segments);
-    info.u32(28, snapshot.sacked_segments);
+    info.u32(24, snapshot.segments.all);
+    info.u32(28, snapshot.segments.sacked);
     // The kernel's lost_out counts a lost segment until it is acknowledged, retransmitted or not. What
     // is retransmitted outside of a recovery is a probe, and not lost.
     let resent_as_lost = match snapshot.recovery {
-        RecoveryState::Fast | RecoveryState::Timeout => snapshot.resent_segments,
+        RecoveryState::Fast | RecoveryState::Timeout => snapshot.segments.retransmitted,
         RecoveryState::None | RecoveryState::Doubtful | RecoveryState::Notified => 0,
     };
-    info.u32(32, snapshot.lost_segments + resent_as_lost);
-    info.u32(36, snapshot.resent_segments);
+    info.u32(32, snapshot.segments.lost + resent_as_lost);
+    info.u32(36, snapshot.segments.retransmitted);
     info.u32(64, snapshot.rcv_wnd.get() as u32);
     info.u32(68, snapshot.srtt.map_or(0, micros));
     info.u32(72, snapshot.rttvar.map_or(0, micros));

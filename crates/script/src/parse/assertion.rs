@@ -1,9 +1,10 @@
 //! `assert cwnd = 10 segments, state = ESTABLISHED`
 
-use super::Wrong;
 use super::tokens::{Cursor, clipped};
-use crate::facts::{Assertion, Comparison, Kind, QUANTITIES, Wanted, quantity_of};
+use super::wrong::Wrong;
+use crate::facts::{Assertion, Comparison, Kind, Wanted};
 use crate::problem::not_among;
+use crate::quantities::{QUANTITIES, quantity_of};
 
 const COMPARISONS: &[(&str, Comparison)] = &[
     ("=", Comparison::Equal),

@@ -1,8 +1,8 @@
 //! `handshake`: the steps that open a connection, in one line.
 
-use super::Wrong;
 use super::segment;
 use super::tokens::Cursor;
+use super::wrong::Wrong;
 use crate::model::{
     Action, Call, Fields, FlagsWanted, Injection, Number, OptionsWanted, Step, Want, Window,
 };

@@ -1,7 +1,7 @@
 //! What comes before the first step: what kind of endpoint it is.
 
-use super::Wrong;
 use super::tokens::Cursor;
+use super::wrong::Wrong;
 use crate::model::Reads;
 use crate::problem::not_among;
 use ackord_tcp::registry::Stack;

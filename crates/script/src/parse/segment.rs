@@ -1,7 +1,7 @@
 //! A segment as it is written in a script.
 
-use super::Wrong;
 use super::tokens::{Cursor, clipped};
+use super::wrong::Wrong;
 use crate::model::{Fields, Len, Number, OptionsWanted, Stamps, Want, Window};
 use crate::problem::not_among;
 use ackord_units::{Bytes, Span};

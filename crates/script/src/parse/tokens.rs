@@ -1,6 +1,6 @@
 //! A line in words, and what a number may be written as.
 
-use super::Wrong;
+use super::wrong::Wrong;
 use ackord_units::{Bytes, Quantity, Span};
 use std::collections::BTreeMap;
 

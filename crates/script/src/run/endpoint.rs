@@ -29,7 +29,7 @@ pub trait Endpoint {
     ///
     /// # Errors
     /// If the endpoint does not go on, or does not come to rest.
-    fn go_on(&mut self, now: Time, to: Time, due: Due) -> Result<Option<Time>, Went>;
+    fn go_on(&mut self, now: Time, to: Time, including: bool) -> Result<Option<Time>, Went>;
 
     /// Asked after everything that left with what was due at `at`: whether it has come to rest.
     ///
@@ -67,15 +67,6 @@ pub struct Departure {
     pub segment: Segment,
     /// The ECN field of its packet.
     pub ecn: Ecn,
-}
-
-/// Whether what is due at the very time acts too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Due {
-    /// It does.
-    Included,
-    /// It does not.
-    Excluded,
 }
 
 /// How strictly an endpoint is taken at its script's word.

@@ -23,7 +23,7 @@ mod simulated;
 pub(crate) use codec::Ends;
 pub use compare::Row;
 pub use compare::seconds;
-pub use endpoint::{After, Departure, Due, Endpoint, Manner};
+pub use endpoint::{After, Departure, Endpoint, Manner};
 pub use retell::retold;
 
 use crate::facts::Assertion;
@@ -197,15 +197,15 @@ impl<'a, E: Endpoint> Stage<'a, E> {
         match &step.action {
             Action::Expect(fields) => self.expect(step, fields, later),
             Action::ExpectNothing(Quiet::Through) => {
-                self.advance(step.at, Due::Included)?;
+                self.advance(step.at, true)?;
                 self.nothing_left()
             }
             Action::ExpectNothing(Quiet::Until) => {
-                self.advance(step.at, Due::Excluded)?;
+                self.advance(step.at, false)?;
                 self.nothing_left()
             }
             Action::Assert(assertions) => {
-                self.advance(step.at, Due::Included)?;
+                self.advance(step.at, true)?;
                 if self.left.front().is_some_and(|left| left.at < step.at) {
                     return self.nothing_left();
                 }
@@ -231,7 +231,7 @@ impl<'a, E: Endpoint> Stage<'a, E> {
                 seconds(self.now)
             )));
         }
-        self.advance(step.at, Due::Included)?;
+        self.advance(step.at, true)?;
         self.nothing_left()
     }
 
@@ -246,15 +246,15 @@ impl<'a, E: Endpoint> Stage<'a, E> {
     }
 
     /// Timers act until `to`.
-    fn advance(&mut self, to: Time, due: Due) -> Result<(), Went> {
-        while self.fire_next(to, due)? {}
+    fn advance(&mut self, to: Time, including: bool) -> Result<(), Went> {
+        while self.fire_next(to, including)? {}
         self.now = self.now.max(to);
         Ok(())
     }
 
     /// The endpoint does the next thing by itself, if that is due by `to`.
-    fn fire_next(&mut self, to: Time, due: Due) -> Result<bool, Went> {
-        let Some(at) = self.endpoint.go_on(self.now, to, due)? else { return Ok(false) };
+    fn fire_next(&mut self, to: Time, including: bool) -> Result<bool, Went> {
+        let Some(at) = self.endpoint.go_on(self.now, to, including)? else { return Ok(false) };
         self.now = self.now.max(at);
         self.poll()?;
         self.endpoint.at_rest(at)?;
@@ -297,7 +297,7 @@ impl<'a, E: Endpoint> Stage<'a, E> {
     }
 
     fn inject(&mut self, step: &Step, injection: &Injection) -> Result<(), Went> {
-        self.advance(step.at + injection.after, Due::Included)?;
+        self.advance(step.at + injection.after, true)?;
         let (segment, ecn) =
             self.peer.say(&injection.fields, &self.view, self.now).map_err(Went::Unplayable)?;
         if segment.flags.contains(Flags::SYN) {
@@ -314,7 +314,7 @@ impl<'a, E: Endpoint> Stage<'a, E> {
         let slack = self.manner.slack;
         let when = When { at: step.at, tolerance: step.tolerance, slack };
         let latest = step.at + step.tolerance;
-        while self.left.is_empty() && self.fire_next(latest + slack, Due::Included)? {}
+        while self.left.is_empty() && self.fire_next(latest + slack, true)? {}
         if self.left.is_empty() {
             self.wait_for_it(latest, later)?;
         }
@@ -336,7 +336,7 @@ impl<'a, E: Endpoint> Stage<'a, E> {
         let happens = |step: &&Step| matches!(step.action, Action::Inject(_) | Action::Call(_));
         let next = later.iter().find(happens).map_or(Time::NEVER, |step| step.at);
         let until = next.min(latest + patience);
-        while self.left.is_empty() && self.fire_next(until, Due::Excluded)? {}
+        while self.left.is_empty() && self.fire_next(until, false)? {}
         Ok(())
     }
 

@@ -5,13 +5,14 @@
 
 use super::endpoint::{Endpoint, Manner};
 use super::simulated::Simulated;
-use super::{Due, Left, Stage, Went};
-use crate::facts::{Assertion, Comparison, Fact, Wanted, quantity_of};
+use super::{Left, Stage, Went};
+use crate::facts::{Assertion, Comparison, Fact, Wanted};
 use crate::model::{
     Action, Call, Fields, FlagsWanted, Injection, Len, Number, OptionsWanted, Script, Stamps, Step,
     Want,
 };
 use crate::notation::{Direction, View, relative};
+use crate::quantities::quantity_of;
 use ackord_events::TcpState;
 use ackord_tcp::{Connection, RecoveryState};
 use ackord_units::{Bytes, Span, Time};
@@ -66,7 +67,7 @@ fn as_at(step: &Step, at: Time, action: Action) -> Step {
 impl Stage<'_, Simulated<'_>> {
     /// Time goes on; what leaves meanwhile is expected.
     fn come_to(&mut self, at: Time, line: usize, steps: &mut Vec<Step>) -> Result<(), Went> {
-        self.advance(at, Due::Included)?;
+        self.advance(at, true)?;
         self.expect_left(line, steps);
         Ok(())
     }
@@ -81,7 +82,7 @@ impl Stage<'_, Simulated<'_>> {
     /// What leaves now is expected, and how the endpoint is.
     fn tell(&mut self, line: usize, steps: &mut Vec<Step>) -> Result<(), Went> {
         // What that makes due at once comes first, as before any assertion.
-        self.advance(self.now, Due::Included)?;
+        self.advance(self.now, true)?;
         self.expect_left(line, steps);
         if !self.endpoint.is_synchronized() {
             return Ok(());

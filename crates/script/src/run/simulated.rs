@@ -1,9 +1,10 @@
 //! The simulator's own endpoint under a script.
 
-use super::endpoint::{Departure, Due, Endpoint};
+use super::endpoint::{Departure, Endpoint};
 use super::{Went, seconds};
-use crate::facts::{Asked, Fact, Quantity, state_name};
+use crate::facts::{Asked, Fact, Quantity};
 use crate::model::{Call, Reads, Script};
+use crate::quantities::state_name;
 use ackord_events::{EndpointId, NoSink, TcpState};
 use ackord_tcp::{Connection, reset_for};
 use ackord_units::{Bytes, Time};
@@ -72,10 +73,10 @@ impl Endpoint for Simulated<'_> {
         Ok(())
     }
 
-    fn go_on(&mut self, now: Time, to: Time, due: Due) -> Result<Option<Time>, Went> {
+    fn go_on(&mut self, now: Time, to: Time, including: bool) -> Result<Option<Time>, Went> {
         let Some(connection) = &mut self.connection else { return Ok(None) };
         let Some(at) = connection.deadline() else { return Ok(None) };
-        if at > to || (at == to && due == Due::Excluded) {
+        if at > to || (at == to && !including) {
             return Ok(None);
         }
         connection.handle_deadline(now.max(at), &mut NoSink);

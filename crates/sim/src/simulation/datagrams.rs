@@ -1,6 +1,7 @@
 //! The events of flows that are no connections: a sender is due, a packet has arrived.
 
-use super::{Simulation, transmit};
+use super::Simulation;
+use super::ends::transmit;
 use crate::datagrams;
 use ackord_events::{EndpointId, Event, Sink};
 use ackord_wire::Packet;

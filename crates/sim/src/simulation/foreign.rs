@@ -7,7 +7,8 @@
 //! Not modelled: ICMP errors of simulated hosts that get what they have no flow for; TCP is answered
 //! with a reset (RFC 9293 §3.10.7.1), anything else is not answered.
 
-use super::{Simulation, end_index, transmit};
+use super::Simulation;
+use super::ends::{end_index, transmit};
 use ackord_events::Sink;
 use ackord_path::Delivery;
 use ackord_scenario::{Scenario, Transport};

@@ -1,7 +1,7 @@
 //! What holds for every congestion control, whatever the order of events.
 
 use super::*;
-use ackord_units::Choice;
+use ackord_units::{Choice, Mechanism};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -65,117 +65,159 @@ fn sample(op: &Op, delivered: Bytes, in_flight: Bytes) -> RateSample {
     }
 }
 
+/// A control under test, and what is remembered of it.
+struct Subject {
+    name: &'static str,
+    control: Box<dyn CongestionControl>,
+    now: Time,
+    una: Seq,
+    /// cwnd and ssthresh before the last loss or timeout.
+    saved: (Bytes, Bytes),
+    delivered: Bytes,
+    highest: Bytes,
+}
+
+const SMSS: Bytes = Bytes(1000);
+
+impl Subject {
+    fn new(mechanism: &Mechanism) -> Subject {
+        let chosen = Congestion::named(mechanism.name).expect("listed");
+        let mut control = chosen.config().build();
+        control.on_established(Time::ZERO, super::testing::sizes());
+        let (saved, highest) = ((control.cwnd(), control.ssthresh()), control.cwnd());
+        let (now, una, delivered) = (Time::ZERO, Seq(0), Bytes::ZERO);
+        Subject { name: mechanism.name, control, now, una, saved, delivered, highest }
+    }
+
+    fn apply(&mut self, op: &Op) -> Result<(), TestCaseError> {
+        self.now += Span::from_millis(10);
+        let before = self.control.cwnd();
+        if matches!(op, Op::Loss { .. } | Op::Timeout { .. }) {
+            self.saved = (before, self.control.ssthresh());
+        }
+        match op {
+            Op::Ack { .. } => self.acknowledge(op, before)?,
+            Op::Sample { .. } | Op::SegmentLost { .. } | Op::RestartModel => {
+                self.tell_model(op, before)?;
+            }
+            _ => self.tell_event(op, before)?,
+        }
+        self.highest = self.highest.max(self.control.cwnd());
+        let (control, name) = (&self.control, self.name);
+        let rate = control.pacing_rate();
+        prop_assert!(rate.is_none_or(|rate| rate > Rate::default()), "{op:?}");
+        prop_assert!(control.cwnd() >= SMSS, "{name}: {op:?}");
+        prop_assert!(control.ssthresh() >= SMSS * 2, "{name}: {op:?}");
+        Ok(())
+    }
+
+    fn acknowledge(&mut self, op: &Op, before: Bytes) -> Result<(), TestCaseError> {
+        let &Op::Ack { segments, rtt_ms, limited } = op else { return Ok(()) };
+        self.una += (segments * 1000) as u32;
+        let ack = AckSample {
+            acked: SMSS * segments,
+            delivered: SMSS * segments,
+            rtt: Some(Span::from_millis(rtt_ms)),
+            srtt: Some(Span::from_millis(rtt_ms)),
+            flight_size: before,
+            snd_una: self.una,
+            snd_nxt: self.una + before.get() as u32,
+            limit: if limited { SendLimit::Other } else { SendLimit::Cwnd },
+        };
+        self.control.on_ack(self.now, &ack);
+        // No acknowledgment may open the window by more than what it took out of the network and
+        // one segment more.
+        let most = before + SMSS * segments.max(2) + SMSS;
+        prop_assert!(self.control.cwnd() <= most, "{}: {op:?}", self.name);
+        Ok(())
+    }
+
+    fn tell_event(&mut self, op: &Op, before: Bytes) -> Result<(), TestCaseError> {
+        let (now, name, ssthresh) = (self.now, self.name, self.control.ssthresh());
+        let (event, most, least) = match *op {
+            Op::Loss { flight, slow_start } => {
+                let response =
+                    if slow_start { LossResponse::SlowStart } else { LossResponse::FastRecovery };
+                (CongestionEvent::Loss { flight_size: SMSS * flight, response }, None, None)
+            }
+            // ssthresh, and cwnd with it, has a floor of two segments.
+            Op::Mark { flight } => {
+                let most = Some(before.max(SMSS * 2));
+                (CongestionEvent::Mark { flight_size: SMSS * flight }, most, None)
+            }
+            Op::Timeout { flight, repeated } => {
+                let order = if repeated { TimeoutOrder::Repeated } else { TimeoutOrder::First };
+                let (flight_size, snd_nxt) = (SMSS * flight, self.una + before.get() as u32);
+                let event = CongestionEvent::Timeout { flight_size, order, snd_nxt };
+                (event, Some(SMSS), Some(SMSS))
+            }
+            Op::Recovered { bound } => {
+                let cwnd_at_most = bound.map(|segments| SMSS * segments);
+                (CongestionEvent::Recovered { cwnd_at_most }, None, None)
+            }
+            Op::Restart => {
+                let cwnd = before.min(SMSS * 10);
+                (CongestionEvent::Restart { cwnd, ssthresh }, Some(before), None)
+            }
+            Op::Undone => {
+                let (cwnd, ssthresh) = (self.saved.0.max(before), self.saved.1);
+                let event = CongestionEvent::Undone { cwnd, ssthresh };
+                (event, Some(cwnd), Some(cwnd))
+            }
+            _ => return Ok(()),
+        };
+        self.control.on_congestion(now, event);
+        let cwnd = self.control.cwnd();
+        prop_assert!(most.is_none_or(|most| cwnd <= most), "{name}: {op:?}");
+        prop_assert!(least.is_none_or(|least| cwnd >= least), "{name}: {op:?}");
+        if matches!(op, Op::Undone) {
+            prop_assert_eq!(self.control.ssthresh(), self.saved.1, "{}", name);
+        }
+        Ok(())
+    }
+
+    fn tell_model(&mut self, op: &Op, before: Bytes) -> Result<(), TestCaseError> {
+        let (now, total_delivered) = (self.now, self.delivered);
+        let sample = matches!(op, Op::Sample { .. }).then(|| sample(op, self.delivered, before));
+        self.delivered = sample.map_or(self.delivered, |sample| sample.total_delivered);
+        let Some(model) = self.control.path_model() else { return Ok(()) };
+        match *op {
+            Op::Sample { segments, .. } => {
+                model.on_rate_sample(now, &sample.expect("just made"));
+                // The end of a recovery may give back what it took; beyond that, what was
+                // delivered, and the floor of four segments.
+                let most = self.highest + SMSS * segments + SMSS * 4;
+                prop_assert!(self.control.cwnd() <= most, "{}: {op:?}", self.name);
+            }
+            Op::SegmentLost { lost } => {
+                let lost_since_sent = SMSS * lost;
+                model.on_segment_lost(
+                    now,
+                    &LostSegment {
+                        bytes: SMSS,
+                        adjoins: false,
+                        sent_in_flight: before,
+                        lost_since_sent,
+                        total_delivered,
+                        app_limited: false,
+                    },
+                );
+            }
+            _ => model.on_restart_from_idle(now),
+        }
+        Ok(())
+    }
+}
+
 proptest! {
     #[test]
     fn the_window_never_falls_below_a_segment_and_never_jumps(
         ops in proptest::collection::vec(op(), 1..300),
     ) {
         for mechanism in Congestion::MECHANISMS {
-            let chosen = Congestion::named(mechanism.name).expect("listed");
-            let mut control = chosen.config().build();
-            let smss = Bytes(1000);
-            control.on_established(Time::ZERO, super::testing::sizes());
-            let (mut now, mut una) = (Time::ZERO, Seq(0));
-            let mut saved = (control.cwnd(), control.ssthresh());
-            let (mut delivered, mut highest) = (Bytes::ZERO, control.cwnd());
+            let mut subject = Subject::new(mechanism);
             for op in &ops {
-                now += Span::from_millis(10);
-                let before = control.cwnd();
-                if matches!(op, Op::Loss { .. } | Op::Timeout { .. }) {
-                    saved = (before, control.ssthresh());
-                }
-                match *op {
-                    Op::Ack { segments, rtt_ms, limited } => {
-                        una += (segments * 1000) as u32;
-                        control.on_ack(now, &AckSample {
-                            acked: smss * segments,
-                            delivered: smss * segments,
-                            rtt: Some(Span::from_millis(rtt_ms)),
-                            srtt: Some(Span::from_millis(rtt_ms)),
-                            flight_size: before,
-                            snd_una: una,
-                            snd_nxt: una + before.get() as u32,
-                            limit: if limited { SendLimit::Other } else { SendLimit::Cwnd },
-                        });
-                        // No acknowledgment may open the window by more than what it took out
-                        // of the network and one segment more.
-                        let most = before + smss * segments.max(2) + smss;
-                        prop_assert!(control.cwnd() <= most, "{}: {op:?}", mechanism.name);
-                    }
-                    Op::Loss { flight, slow_start } => {
-                        let response =
-                            if slow_start { LossResponse::SlowStart } else { LossResponse::FastRecovery };
-                        let flight_size = smss * flight;
-                        control.on_congestion(now, CongestionEvent::Loss { flight_size, response });
-                    }
-                    Op::Mark { flight } => {
-                        let flight_size = smss * flight;
-                        control.on_congestion(now, CongestionEvent::Mark { flight_size });
-                        // ssthresh, and cwnd with it, has a floor of two segments.
-                        let most = before.max(smss * 2);
-                        prop_assert!(control.cwnd() <= most, "{}", mechanism.name);
-                    }
-                    Op::Timeout { flight, repeated } => {
-                        let order =
-                            if repeated { TimeoutOrder::Repeated } else { TimeoutOrder::First };
-                        let flight_size = smss * flight;
-                        let snd_nxt = una + before.get() as u32;
-                        control.on_congestion(
-                            now,
-                            CongestionEvent::Timeout { flight_size, order, snd_nxt },
-                        );
-                        prop_assert_eq!(control.cwnd(), smss, "{}", mechanism.name);
-                    }
-                    Op::Recovered { bound } => {
-                        let cwnd_at_most = bound.map(|segments| smss * segments);
-                        control.on_congestion(now, CongestionEvent::Recovered { cwnd_at_most });
-                    }
-                    Op::Restart => {
-                        let (cwnd, ssthresh) = (before.min(smss * 10), control.ssthresh());
-                        control.on_congestion(now, CongestionEvent::Restart { cwnd, ssthresh });
-                        prop_assert!(control.cwnd() <= before, "{}", mechanism.name);
-                    }
-                    Op::Undone => {
-                        let (cwnd, ssthresh) = saved;
-                        let cwnd = cwnd.max(before);
-                        control.on_congestion(now, CongestionEvent::Undone { cwnd, ssthresh });
-                        prop_assert_eq!(control.cwnd(), cwnd, "{}", mechanism.name);
-                        prop_assert_eq!(control.ssthresh(), ssthresh, "{}", mechanism.name);
-                    }
-                    Op::Sample { segments, .. } => {
-                        let sample = sample(op, delivered, before);
-                        delivered = sample.total_delivered;
-                        if let Some(model) = control.path_model() {
-                            model.on_rate_sample(now, &sample);
-                            // The end of a recovery may give back what it took; beyond that, what
-                            // was delivered, and the floor of four segments.
-                            let most = highest + smss * segments + smss * 4;
-                            prop_assert!(control.cwnd() <= most, "{}: {op:?}", mechanism.name);
-                        }
-                    }
-                    Op::SegmentLost { lost } => {
-                        if let Some(model) = control.path_model() {
-                            model.on_segment_lost(now, &LostSegment {
-                                bytes: smss,
-                                adjoins: false,
-                                sent_in_flight: before,
-                                lost_since_sent: smss * lost,
-                                total_delivered: delivered,
-                                app_limited: false,
-                            });
-                        }
-                    }
-                    Op::RestartModel => {
-                        if let Some(model) = control.path_model() {
-                            model.on_restart_from_idle(now);
-                        }
-                    }
-                }
-                highest = highest.max(control.cwnd());
-                let rate = control.pacing_rate();
-                prop_assert!(rate.is_none_or(|rate| rate > Rate::default()), "{op:?}");
-                prop_assert!(control.cwnd() >= smss, "{}: {op:?}", mechanism.name);
-                prop_assert!(control.ssthresh() >= smss * 2, "{}: {op:?}", mechanism.name);
+                subject.apply(op)?;
             }
         }
     }

@@ -55,7 +55,7 @@ use refusal::Answers;
 use timers::ConnectionTimers;
 
 pub use reset::reset_for;
-pub use snapshot::{AgreedOptions, RecoveryState, Snapshot};
+pub use snapshot::{AgreedOptions, OutstandingSegments, RecoveryState, Snapshot};
 
 /// A TCP connection, one end of it.
 #[derive(Clone, Debug)]

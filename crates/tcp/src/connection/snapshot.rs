@@ -47,20 +47,27 @@ pub struct Snapshot {
     pub rcv_wnd: Bytes,
     /// Bytes written and never sent.
     pub unsent: Bytes,
-    /// Segments sent and not cumulatively acknowledged.
-    pub outstanding_segments: u32,
-    /// Of those, selectively acknowledged.
-    pub sacked_segments: u32,
-    /// Of those, lost and not yet retransmitted.
-    pub lost_segments: u32,
-    /// Of those, in the network for the second time or more.
-    pub resent_segments: u32,
+    /// What is outstanding, in segments as they were sent.
+    pub segments: OutstandingSegments,
     /// DupThresh as it stands.
     pub duplicate_threshold: u32,
     /// From the end of a segment to that of one that overtook it, at most.
     pub overtaken_by: Bytes,
     /// The rate at which segments leave, where they are paced by the control.
     pub pacing_rate: Option<Rate>,
+}
+
+/// What is outstanding, in segments as they were sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutstandingSegments {
+    /// Sent and not cumulatively acknowledged.
+    pub all: u32,
+    /// Of those, selectively acknowledged.
+    pub sacked: u32,
+    /// Of those, lost and not yet retransmitted.
+    pub lost: u32,
+    /// Of those, in the network for the second time or more.
+    pub retransmitted: u32,
 }
 
 /// The recovery that a sender is in.
@@ -103,13 +110,19 @@ impl Connection {
         let count = |wanted: SentState| {
             sender.outstanding().filter(|&(state, _)| state == wanted).count() as u32
         };
-        let resent = (SentState::InFlight, true);
-        let sacked_segments = count(SentState::Sacked);
+        let retransmitted = (SentState::InFlight, true);
+        let segments = OutstandingSegments {
+            all: sender.board().segments() as u32,
+            sacked: count(SentState::Sacked),
+            lost: count(SentState::Lost),
+            retransmitted: sender.outstanding().filter(|&sent| sent == retransmitted).count()
+                as u32,
+        };
         let recovery = match sender.phase() {
             Phase::FastRecovery { .. } => RecoveryState::Fast,
             Phase::SlowStartRecovery { .. } => RecoveryState::Timeout,
             Phase::Open if sender.is_notified() => RecoveryState::Notified,
-            Phase::Open if sacked_segments > 0 || sender.duplicate_acks() > 0 => {
+            Phase::Open if segments.sacked > 0 || sender.duplicate_acks() > 0 => {
                 RecoveryState::Doubtful
             }
             Phase::Open => RecoveryState::None,
@@ -142,10 +155,7 @@ impl Connection {
             snd_wnd: Bytes(u64::from(sender.peer_window().size())),
             rcv_wnd: Bytes(u64::from(edge.since(self.receiver.rcv_nxt))),
             unsent: sender.queue().unsent(),
-            outstanding_segments: sender.board().segments() as u32,
-            sacked_segments,
-            lost_segments: count(SentState::Lost),
-            resent_segments: sender.outstanding().filter(|&sent| sent == resent).count() as u32,
+            segments,
             duplicate_threshold: sender.detector_view().duplicate_threshold,
             overtaken_by: sender.detector_view().overtaken_by,
             pacing_rate: sender.control_rate(),

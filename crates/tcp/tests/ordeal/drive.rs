@@ -1,4 +1,8 @@
-//! The run: virtual time, both ends, both lanes, both accounts.
+//! The run: virtual time, both ends, both lanes, both accounts. `packets.rs` lets packets arrive and
+//! leave, `calm.rs` asks at the end for all that is promised.
+
+mod calm;
+mod packets;
 
 use super::boxes::Turn;
 use super::case::{Open, Patience};
@@ -340,60 +344,6 @@ impl<'a> Drive<'a> {
         Ok(())
     }
 
-    fn arrive(&mut self, from: Side, bytes: &[u8]) -> Result<(), Broken> {
-        let to = from.other();
-        let Ok(decoded) = decode(bytes) else {
-            self.outcome.damaged += 1;
-            return Ok(());
-        };
-        let Decoded { segment, ip, payload, .. } = decoded;
-        self.tell(|| format!("{from:?} -> {:?} {}", ip.ecn, brief(&segment)));
-        self.ledgers[index(from)].on_arrival(&segment);
-        let now = self.now;
-        let state = self.end(to).connection.state();
-        let opening = matches!(state, TcpState::Listen | TcpState::SynSent);
-        self.ledgers[index(to)].on_answer(&segment, opening);
-        if state == TcpState::Closed {
-            // What a host answers for which it has no connection any more.
-            if !segment.flags.contains(Flags::RST) {
-                let reset = reset_for(&segment);
-                let bytes = self.packet(to, &reset, Ecn::NotEct, &[]);
-                self.lane(to).send(now, bytes.expect("a reset fits"));
-            }
-            return Ok(());
-        }
-        let before = self.end(to).connection.state();
-        let place = self.end(to).connection.handle_segment(now, &segment, ip.ecn, &mut NoSink);
-        if let Some(place) = place {
-            self.keep(from, &segment, &bytes[payload], place)?;
-        }
-        self.judge_state(to, before)?;
-        if self.end(to).connection.state() == TcpState::Listen {
-            // The handshake was taken back, and with it what was acknowledged.
-            self.ledgers[index(from)].acknowledged = 0;
-        }
-        let received = self.end(to).connection.bytes_received();
-        self.ledgers[index(from)].deliver(received, self.honest)?;
-        let acked = self.end(to).connection.bytes_acked();
-        let had = std::mem::replace(&mut self.end(to).acked, acked);
-        hold!(acked >= had, "{acked} bytes acknowledged after {had}");
-        self.settle(to)
-    }
-
-    /// Puts payload where the receiving end says it belongs, as a driver does.
-    fn keep(
-        &mut self,
-        from: Side,
-        segment: &Segment,
-        payload: &[u8],
-        PayloadPlace { skip, len, at }: PayloadPlace,
-    ) -> Result<(), Broken> {
-        let ledger = &mut self.ledgers[index(from)];
-        let number = ledger.number(segment.seq + skip as u32);
-        hold!(number == Some(at + 1), "{number:?} is not at offset {at} as it is said to be");
-        ledger.put(at, &payload[skip..skip + len])
-    }
-
     fn judge_state(&mut self, side: Side, before: TcpState) -> Result<(), Broken> {
         let after = self.end(side).connection.state();
         self.outcome.states |= 1 << states::number(after);
@@ -421,130 +371,6 @@ impl<'a> Drive<'a> {
         let written = self.ledgers[index(side)].written;
         hold!(flight <= written + 2, "{flight} bytes in flight, {written} written");
         Ok(())
-    }
-
-    fn flush(&mut self, side: Side) -> Result<(), Broken> {
-        let now = self.now;
-        let most = 2 * MOST_WRITTEN / 8;
-        for _ in 0..most {
-            let before = self.end(side).connection.state();
-            let Some(outbound) = self.end(side).connection.poll_segment(now, &mut NoSink) else {
-                return Ok(());
-            };
-            self.judge_state(side, before)?;
-            self.leave(side, outbound)?;
-        }
-        Err(format!("{side:?} sends {most} segments at once"))
-    }
-
-    fn leave(&mut self, side: Side, outbound: Outbound) -> Result<(), Broken> {
-        let Outbound { segment, ecn } = outbound;
-        self.outcome.packets += 1;
-        hold!(self.outcome.packets <= STORM, "more than {STORM} packets");
-        self.outcome.stormed = !self.honest && self.outcome.packets > FORGED_STORM;
-        self.tell(|| format!("{side:?} sends {}", brief(&segment)));
-        let [client, server] = &mut self.ledgers;
-        let (out, back) = if side == Side::Client { (client, server) } else { (server, client) };
-        Books { out, back, options_agree: self.options_agree }.judge(&segment, ecn)?;
-        let payload = self.ledgers[index(side)].payload(&segment)?;
-        if !payload.is_empty() {
-            let offset = self.end(side).connection.send_offset(segment.seq);
-            let number = self.ledgers[index(side)].number(segment.seq);
-            hold!(
-                offset.map(|offset| offset + 1) == number,
-                "number {number:?} is said to be at {offset:?}"
-            );
-        }
-        let Some(bytes) = self.packet(side, &segment, ecn, &payload) else {
-            return Err(format!("{segment:?} cannot be written"));
-        };
-        let read = decode(&bytes).map_err(|error| format!("{segment:?}: {error}"))?;
-        hold!(read.segment == segment, "{segment:?} is read as {:?}", read.segment);
-        hold!(read.ip.ecn == ecn, "{ecn:?} is read as {:?}", read.ip.ecn);
-        if segment.options.timestamps.is_some() {
-            self.end(side.other()).stamps = segment.options.timestamps;
-        }
-        let now = self.now;
-        self.lane(side).send(now, bytes);
-        Ok(())
-    }
-
-    /// Nothing is lost any more and both applications read and close: everything that was written
-    /// arrives, and both ends finish, within a bound that follows from their timers.
-    fn calm(&mut self) -> Result<(), Broken> {
-        self.tell(|| "-- calm".to_owned());
-        self.lanes.iter_mut().for_each(|lane| lane.calm(CALM_DELAY));
-        for side in SIDES {
-            self.end(side).reads = true;
-            self.settle(side)?;
-        }
-        let began = self.now;
-        let limit = self.limit();
-        self.run_until_no(TcpState::SynSent, began + limit)?;
-        for side in SIDES {
-            self.close(side)?;
-        }
-        let patient = self.ends.iter().all(|end| end.patience == Patience::Endless);
-        let finishes = self.honest && !self.broken_off && patient;
-        let end = began + limit;
-        while !self.is_over() {
-            let Some(next) = self.next_at().filter(|at| *at <= end) else { break };
-            self.now = self.now.max(next);
-            self.step()?;
-        }
-        let took = self.now.saturating_since(began);
-        self.outcome.delivered = self.ledgers.iter().map(|ledger| ledger.delivered).sum();
-        if !finishes {
-            return Ok(());
-        }
-        self.outcome.finished = true;
-        self.outcome.calm = (took, limit);
-        for side in SIDES {
-            let connection = &self.ends[index(side)].connection;
-            let (state, reason) = (connection.state(), connection.close_reason());
-            hold!(
-                reason == Some(CloseReason::Orderly),
-                "{side:?} is {state:?}, closed by {reason:?}, after {took} of calm ({limit})"
-            );
-            let ledger = &self.ledgers[index(side)];
-            hold!(
-                ledger.delivered == ledger.written,
-                "{} of {} bytes of the {side:?} were delivered",
-                ledger.delivered,
-                ledger.written
-            );
-        }
-        Ok(())
-    }
-
-    /// Handshakes come to an end first: to close before would end the connection.
-    fn run_until_no(&mut self, opening: TcpState, end: Time) -> Result<(), Broken> {
-        while self.ends.iter().any(|end| {
-            matches!(end.connection.state(), TcpState::Listen | TcpState::SynReceived)
-                || end.connection.state() == opening
-        }) {
-            let Some(next) = self.next_at().filter(|at| *at <= end) else { return Ok(()) };
-            self.now = self.now.max(next);
-            self.step()?;
-        }
-        Ok(())
-    }
-
-    fn is_over(&self) -> bool {
-        use TcpState::{Closed, TimeWait};
-        self.ends.iter().all(|end| matches!(end.connection.state(), Closed | TimeWait))
-    }
-
-    /// A timer that has backed off expires once; what it resends in slow start then needs a round
-    /// trip and a delayed acknowledgment for each segment at worst, and a few more timeouts where a
-    /// retransmission takes the place of an answer that has been lost.
-    fn limit(&self) -> Span {
-        let configs = self.ends.iter().map(|end| &end.config);
-        let rto = configs.clone().map(|config| config.rto.max.max(config.rto.initial)).max();
-        let rto = rto.unwrap_or_default();
-        let smallest = configs.map(|config| config.mss.get()).min().unwrap_or(536) / 2;
-        let bytes: u64 = self.ledgers.iter().map(|ledger| ledger.written).sum();
-        rto * 12 + Span::from_millis(600) * (bytes / smallest.max(1) + 200)
     }
 }
 

@@ -37,12 +37,6 @@ pub fn segment(kind: u8, by: u16, known: &Known) -> Segment {
         segment.options.sack.push(SackBlock { start, end });
         segment
     };
-    let moved = |by: i64| {
-        stamps.map(|stamps| Timestamps {
-            value: (i64::from(stamps.value) + by) as u32,
-            echo: stamps.echo,
-        })
-    };
     match kind % KINDS {
         0 => with(Flags::RST),
         1 => Segment { seq: rcv_nxt + bytes, ..with(Flags::RST) },
@@ -62,6 +56,22 @@ pub fn segment(kind: u8, by: u16, known: &Known) -> Segment {
         15 => block(snd_nxt, snd_una),
         16 => Segment { payload_len: bytes % 1_461, ..with(Flags::ACK | Flags::URG) },
         17 => Segment { payload_len: bytes % 1_461, ..with(Flags::NONE) },
+        odd => oddity(odd, by, known, ack),
+    }
+}
+
+/// The stranger kinds: flags and numbers at random, timestamps moved, many blocks.
+fn oddity(kind: u8, by: u16, known: &Known, ack: Segment) -> Segment {
+    let bytes = u32::from(by);
+    let Known { snd_una, snd_nxt, stamps, .. } = *known;
+    let with = |flags| Segment { flags, ..ack };
+    let moved = |by: i64| {
+        stamps.map(|stamps| Timestamps {
+            value: (i64::from(stamps.value) + by) as u32,
+            echo: stamps.echo,
+        })
+    };
+    match kind {
         18 => with(Flags::from_bits(by as u8)),
         19 => Segment {
             options: Options { timestamps: moved(-i64::from(by) * 99), ..ack.options },

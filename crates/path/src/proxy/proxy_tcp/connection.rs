@@ -1,17 +1,21 @@
 //! One connection in practical mode: what it knows, and what it does when a packet passes or its
-//! time has come.
+//! time has come. `silence.rs` is what it does about a mobile host that is not heard,
+//! `verdict.rs` what becomes of that host's packets.
+
+mod silence;
+mod verdict;
 
 use super::super::{Cached, Mark, MobileAck, Observed, Outbox, ProxyStats, SegmentCache, Verdict};
-use super::config::{Freeze, PracticalConfig};
-use super::copies::{again, question};
-use super::detect::{DELAYED_ACK, WirelessTrip};
+use super::config::{PracticalConfig};
+use super::copies::{again};
+use super::detect::{WirelessTrip};
 use super::flows::{Limits, Tracked};
-use super::hold::{Aftermath, Hold, Probe, Reach};
+use super::hold::{Aftermath, Hold};
 use super::rate::DeliveryRate;
 use super::recovery::{Answered, Circumstances, FlowRecovery, Sack};
 use super::reserve::Reserve;
-use super::stance::{Spells, Stance};
-use ackord_events::{ProxyAct, ProxySending};
+use super::stance::{Spells};
+use ackord_events::{ProxySending};
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Flags, FlowId, NodeId, Packet, Segment};
 
@@ -77,9 +81,6 @@ pub(super) struct Heard {
 
 /// Repetitions that may go out together.
 const BURST: u64 = 4;
-
-/// A reserve may take this share of what is outstanding.
-const RESERVE_SHARE: u64 = 8;
 
 impl Connection {
     pub(super) fn new(config: &PracticalConfig, limits: &Limits) -> Connection {
@@ -217,56 +218,6 @@ impl Connection {
         delivers
     }
 
-    /// The mobile was heard.
-    fn end_hold(&mut self, desk: &mut Desk<'_>) {
-        let Some(hold) = self.hold.take() else { return };
-        desk.stats.held_for += desk.now - hold.began_at;
-        desk.out.note(desk.id, ProxyAct::HoldEnded);
-        self.faded_up_to = self.seen.sent_up_to();
-        self.aftermath = self.faded_up_to.map(|up_to| hold.over(up_to));
-    }
-
-    /// After a hold: whether what was outstanding has survived it or is lost, as soon as that can
-    /// be told.
-    fn look_back(&mut self, desk: &mut Desk<'_>, said: MobileAck, delivers: bool) {
-        let Some(aftermath) = &mut self.aftermath else { return };
-        if self.seen.una().is_some_and(|una| una.at_or_after(aftermath.up_to)) {
-            if aftermath.repeats == 0 {
-                desk.stats.false_holds += 1;
-                desk.out.note(desk.id, ProxyAct::HoldWasFalse);
-            }
-            self.aftermath = None;
-            return;
-        }
-        let answers = !delivers && !matches!(said, MobileAck::None | MobileAck::Old);
-        let answerable = |ago| self.trip.can_be_answered_after(ago);
-        if answers && let Some(asked_at) = aftermath.answered(desk.now, answerable) {
-            let most = match aftermath.reach {
-                Reach::All => usize::MAX,
-                Reach::Oldest => 1,
-            };
-            let lost = self.cache.iter_mut().filter(|it| !it.sacked && it.sent_at < asked_at);
-            lost.take(most).for_each(|cached| cached.mark = Mark::Wanted);
-            self.aftermath = None;
-            return;
-        }
-        // Something new has arrived: out of a queue that held it, or before the link was gone, with
-        // its acknowledgment lost. One more question tells which; until then, what comes just when
-        // an answer was due is worth a few repetitions to a sender that takes no harm from needless ones.
-        let prompt = |ago| self.sack == Sack::Agreed && self.trip.is_prompt_after(ago);
-        if let Some(probed_at) = aftermath.prompted(desk.now, prompt) {
-            let lost = self.cache.iter_mut().filter(|it| !it.sacked && it.sent_at < probed_at);
-            lost.take(BURST as usize).for_each(|cached| cached.mark = Mark::Wanted);
-        }
-        if aftermath.asks_once_more(desk.now)
-            && let Some(una) = self.seen.una()
-            && let Some(oldest) = self.cache.iter().find(|cached| !cached.sacked)
-        {
-            desk.stats.probes += 1;
-            desk.out.send(question(&oldest.packet, una, &self.seen), ProxySending::Probe);
-        }
-    }
-
     fn look_for_losses(&mut self, now: Time, said: MobileAck) {
         let facts = self.circumstances(now);
         let known = (&mut self.cache, &mut self.spells);
@@ -319,101 +270,6 @@ impl Connection {
         known.map_or(trip / 10, |known| known.min(trip / 4))
     }
 
-    /// What becomes of a packet from the mobile.
-    fn decide(&mut self, desk: &mut Desk<'_>, packet: &Packet, said: MobileAck) -> Verdict {
-        let hides = matches!(said, MobileAck::Duplicate(_)) && self.hides_duplicates();
-        let Some(reserve) = self.config.in_path else {
-            if hides {
-                self.break_run(desk);
-            }
-            return Verdict::Forward;
-        };
-        if hides {
-            desk.stats.absorbed += 1;
-            return Verdict::Absorb;
-        }
-        let plain = packet.tcp.is_some_and(|segment| {
-            segment.flags == Flags::ACK
-                && segment.payload_len == 0
-                && segment.options.sack.is_empty()
-        });
-        let most = match said {
-            MobileAck::New(_) if plain => self.reserve_size().min(reserve.most),
-            _ => 0,
-        };
-        if most > 0 {
-            self.reserve.keep(desk.now, packet, most, desk.out);
-            return Verdict::Absorb;
-        }
-        if self.reserve.is_empty() {
-            self.reserve.passed(desk.now);
-            return Verdict::Forward;
-        }
-        self.reserve.empty_before(desk.now, packet, desk.out);
-        Verdict::Absorb
-    }
-
-    /// The duplicate is on its way. An acknowledgment with another window after each makes none of
-    /// them a duplicate in the sense of RFC 5681 §2; zero is the one smaller window that every
-    /// common stack believes.
-    fn break_run(&self, desk: &mut Desk<'_>) {
-        if let Some(ack) = self.seen.acknowledgment(0) {
-            desk.stats.acks_sent += 1;
-            desk.out.send(ack, ProxySending::Acknowledgment);
-        }
-    }
-
-    /// A sender that cannot tell from timestamps that its fast retransmit was not needed must not
-    /// be led to one by a loss that is being recovered here.
-    fn hides_duplicates(&self) -> bool {
-        let (Some(oldest), Some(una)) = (self.cache.iter().next(), self.seen.una()) else {
-            return false;
-        };
-        // A box that began in the middle of a connection may lack what the mobile waits for: then
-        // only the sender can recover it, and has to hear of it.
-        let recovered = oldest.mark != Mark::Left && oldest.segment().seq.at_or_before(una);
-        let signals = self.recovery.signals(una);
-        let aside = self.spells.stance() == Stance::Aside;
-        self.counts_duplicates() && recovered && !signals && !aside
-    }
-
-    /// Whether the sender goes by duplicate acknowledgments alone.
-    fn counts_duplicates(&self) -> bool {
-        self.sack != Sack::Agreed && !self.seen.has_timestamps()
-    }
-
-    /// How many acknowledgments can be held back at no cost.
-    fn reserve_size(&self) -> usize {
-        let (outstanding, per_ack) = (u64::from(self.seen.outstanding()), u64::from(self.per_ack));
-        if self.cache.is_empty() || per_ack == 0 || outstanding < BURST * u64::from(self.largest) {
-            return 0;
-        }
-        let standing = self.rate.in_span(self.trip.queueing() / 2).get();
-        let bytes = standing.min(outstanding / 2) + outstanding / RESERVE_SHARE;
-        usize::try_from(bytes / per_ack).unwrap_or(usize::MAX)
-    }
-
-    /// When the mobile has been silent for too long: the oldest data is overdue, and nothing else
-    /// came either. Where the oldest is left to the sender, a whole timeout without a word tells; after a
-    /// hold an answer is awaited first.
-    fn overdue_at(&self) -> Option<Time> {
-        let oldest = self.cache.iter().find(|cached| !cached.sacked)?;
-        if oldest.mark == Mark::Wanted {
-            return None;
-        }
-        let few = self.cache.bytes().get() < 2 * u64::from(self.largest);
-        let delayed = if few { DELAYED_ACK } else { Span::ZERO };
-        let (timeout, margin) = match self.config.local_timeout {
-            Some(given) => (given, given),
-            None => (self.trip.timeout() + delayed, self.trip.margin()),
-        };
-        let asked_at = self.aftermath.and_then(|aftermath| aftermath.newest_question());
-        let sent_at = asked_at.map_or(oldest.sent_at, |asked_at| asked_at.max(oldest.sent_at));
-        let overdue_at = sent_at + timeout;
-        let silence = if oldest.mark == Mark::Left { timeout } else { margin };
-        Some(self.seen.heard_at().map_or(overdue_at, |heard| overdue_at.max(heard + silence)))
-    }
-
     /// Something is due.
     pub(super) fn on_due(&mut self, desk: &mut Desk<'_>) {
         if self.hold.is_some() {
@@ -433,66 +289,6 @@ impl Connection {
             desk.stats.rewritten += u64::from(closed);
             self.reserve.release_one(desk.now, closed, desk.out);
         }
-    }
-
-    /// The mobile has been silent for too long. A lone segment was lost more likely than the link;
-    /// several at once, with nothing after them arriving, speak for a fade.
-    fn on_silence(&mut self, desk: &mut Desk<'_>) {
-        let reach = self.what_was_lost();
-        let mut missing = self.cache.iter_mut().filter(|cached| !cached.sacked);
-        let (oldest, next) = (missing.next(), missing.next());
-        let lone = match reach {
-            // Its first repetition was due to duplicates.
-            Reach::Oldest => oldest.filter(|oldest| oldest.resent <= 1),
-            Reach::All => oldest.filter(|oldest| oldest.resent == 0 && next.is_none()),
-        };
-        if let Some(lone) = lone {
-            return repeat(lone, &self.seen, desk);
-        }
-        self.hold = Some(Hold::begin(desk.now, reach));
-        self.rate.interrupt();
-        desk.stats.holds += 1;
-        desk.out.note(desk.id, ProxyAct::HoldBegan);
-        let freezes = match self.config.freeze {
-            Freeze::Never => false,
-            Freeze::WithoutSack => self.sack != Sack::Agreed,
-            Freeze::Always => true,
-        };
-        if let Some(ack) =
-            self.seen.acknowledgment(0).filter(|_| freezes && self.reserve.is_empty())
-        {
-            desk.stats.acks_sent += 1;
-            desk.out.send(ack, ProxySending::Acknowledgment);
-        }
-        // The first probe is due now; who else asks the same host is for the box to know.
-    }
-
-    /// Without SACK, duplicates say that something after the oldest segment has arrived, and not
-    /// what: only the oldest is known to be missing.
-    fn what_was_lost(&self) -> Reach {
-        match self.sack != Sack::Agreed && self.seen.duplicates() > 0 {
-            true => Reach::Oldest,
-            false => Reach::All,
-        }
-    }
-
-    fn probe(&mut self, desk: &mut Desk<'_>) {
-        let interval = self.probe_interval();
-        let oldest = self.cache.iter_mut().find(|cached| !cached.sacked);
-        let (Some(oldest), Some(una), Some(hold)) = (oldest, self.seen.una(), &mut self.hold)
-        else {
-            self.hold = None;
-            return;
-        };
-        let packet = match hold.next_probe(desk.now, interval) {
-            Probe::Question => question(&oldest.packet, una, &self.seen),
-            Probe::TestPacket => {
-                oldest.resend(desk.now);
-                again(&oldest.packet, &self.seen)
-            }
-        };
-        desk.stats.probes += 1;
-        desk.out.send(packet, ProxySending::Probe);
     }
 
     /// When the next repetition may go.

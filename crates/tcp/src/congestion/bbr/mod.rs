@@ -24,8 +24,7 @@
 //! bandwidth is probed for, as too much of it: RFC 3168 asks for the answer to a loss, and no echo
 //! says how many packets were marked.
 //!
-//! Not here: pacing of the initial window by anything but
-//! the handshake's round-trip time.
+//! Not here: pacing of the initial window by anything but the handshake's round-trip time.
 
 mod bounds;
 mod control_parameters;

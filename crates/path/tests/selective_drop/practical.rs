@@ -1,163 +1,6 @@
-//! Selective drop, packet by packet, against sequences worked out by hand.
+//! The practical form.
 
-use crate::common::{at_us, builder_with, deliver_all, deliver_until, link, one_link, packet};
-use ackord_events::{DropReason, LinkId, NoSink};
-use ackord_path::{
-    Graph, Limit, LinkConfig, PaperConfig, PaperDrop, PracticalConfig, PracticalDrop, Queue,
-    QueueDiscipline, Threshold, TripSource, Weights,
-};
-use ackord_units::{Bytes, Rate, Seq, Span, Time};
-use ackord_wire::{Ecn, Flags, FlowId, NodeId, Packet, Segment, Side};
-use std::collections::BTreeMap;
-
-/// A packet of 1000 B takes 8 ms on the 1 Mbit/s link of these tests.
-const SLOT_US: u64 = 8_000;
-
-fn paper(threshold: Threshold) -> PaperConfig {
-    PaperConfig {
-        limit: Limit::Packets(50),
-        threshold,
-        arrival_counts: true,
-        round_trip: Span::from_millis(40),
-        rate: Rate::from_mbits_per_sec(1),
-        packet_length: None,
-        weights: Weights::default(),
-    }
-}
-
-fn practical(threshold: Threshold) -> PracticalConfig {
-    PracticalConfig {
-        limit: Limit::Packets(50),
-        threshold,
-        round_trip: TripSource::Given(Span::from_millis(40)),
-        rate: Rate::from_mbits_per_sec(1),
-        packet_length: None,
-        active_for: Span::from_millis(500),
-        weights: Weights::default(),
-    }
-}
-
-fn weigh(flow: u32, weight: f64) -> Weights {
-    Weights(BTreeMap::from([(FlowId(flow), weight)]))
-}
-
-struct Bench {
-    graph: Graph,
-    link: LinkId,
-    now: Time,
-}
-
-impl Bench {
-    /// A link with the transmitter busy: packet 0 of flow 9 is on its way for 8 ms.
-    fn busy(queue: Queue) -> Bench {
-        let (graph, link) = one_link(LinkConfig { queue, ..link(0, 1) });
-        let mut bench = Bench { graph, link, now: Time::ZERO };
-        assert_eq!(bench.send(9), None);
-        bench
-    }
-
-    fn paper(config: PaperConfig) -> Bench {
-        Bench::busy(Queue::of(PaperDrop::new(config)))
-    }
-
-    fn practical(config: PracticalConfig) -> Bench {
-        Bench::busy(Queue::of(PracticalDrop::new(config)))
-    }
-
-    /// Sends a packet of 1000 B; why something died, if something did.
-    fn send(&mut self, flow: u32) -> Option<DropReason> {
-        self.send_packet(packet(flow, 1_000, 0))
-    }
-
-    fn send_packet(&mut self, packet: Packet) -> Option<DropReason> {
-        let before = self.graph.link_stats(self.link).drops;
-        self.graph.handle_packet(self.now, packet, &mut NoSink);
-        self.graph.conservation().check().expect("balanced");
-        let after = self.graph.link_stats(self.link).drops;
-        DropReason::ALL.into_iter().find(|&reason| after.of(reason) > before.of(reason))
-    }
-
-    /// How many of so many packets sent at once died, and of what.
-    fn burst(&mut self, flow: u32, packets: usize) -> Vec<usize> {
-        (0..packets).filter(|_| self.send(flow) == Some(DropReason::OverShare)).collect()
-    }
-
-    /// Goes on to just after so many packets have left the queue.
-    fn after_departures(&mut self, packets: u64) {
-        self.now = at_us(self.now.as_nanos() / 1_000 + SLOT_US * packets);
-        deliver_until(&mut self.graph, self.now, &mut NoSink);
-    }
-
-    fn marked(&self) -> u64 {
-        self.graph.link_stats(self.link).marked
-    }
-}
-
-#[test]
-fn paper_a_connection_keeps_q_thresh_packets_and_no_more() {
-    let mut bench = Bench::paper(paper(Threshold::Fixed(3)));
-    assert_eq!(bench.burst(1, 5), [3, 4], "the fourth and the fifth");
-    assert_eq!(bench.burst(2, 3), [] as [usize; 0], "another connection has its own counter");
-    bench.after_departures(1);
-    assert_eq!(bench.burst(1, 2), [1], "one has left, one may come");
-}
-
-#[test]
-fn paper_in_the_other_reading_one_packet_more_may_queue() {
-    let config = PaperConfig { arrival_counts: false, ..paper(Threshold::Fixed(3)) };
-    assert_eq!(Bench::paper(config).burst(1, 6), [4, 5]);
-}
-
-#[test]
-fn paper_the_computed_threshold_falls_as_connections_join() {
-    // 40 ms of 1 Mbit/s are 5 packets of 1000 B: W_best is 5 + 2 for one connection, 2.5 + 2 for
-    // two, 5/3 + 2 for three.
-    let mut bench = Bench::paper(paper(Threshold::Best { factor: 1.0 }));
-    assert_eq!(bench.burst(1, 8), [7], "alone: seven");
-    assert_eq!(bench.burst(2, 5), [4], "the second of two: four");
-    assert_eq!(bench.burst(3, 4), [3], "the third of three: three");
-    bench.after_departures(3);
-    // Flow 1 has four left, but with three connections only three may be.
-    assert_eq!(bench.burst(1, 1), [0]);
-    bench.after_departures(4);
-    // All of flow 1 has left, and it finds the two others queueing.
-    assert_eq!(bench.burst(1, 4), [3]);
-    bench.after_departures(20);
-    bench.send(9);
-    assert_eq!(bench.burst(1, 8), [7], "alone again");
-}
-
-#[test]
-fn paper_the_factor_scales_the_computed_threshold() {
-    let bench = |factor| Bench::paper(paper(Threshold::Best { factor }));
-    assert_eq!(bench(0.5).burst(1, 5), [3, 4], "3.5 packets");
-    assert_eq!(bench(0.01).burst(1, 2), [1], "never less than one packet");
-}
-
-#[test]
-fn paper_smaller_packets_raise_the_computed_threshold() {
-    // 40 ms of 1 Mbit/s are 10 packets of 500 B.
-    let config = paper(Threshold::Best { factor: 1.0 });
-    let config = PaperConfig { packet_length: Some(Bytes(500)), ..config };
-    assert_eq!(Bench::paper(config).burst(1, 13), [12]);
-}
-
-#[test]
-fn paper_a_weight_multiplies_the_threshold_of_its_connection() {
-    let config = PaperConfig { weights: weigh(1, 2.0), ..paper(Threshold::Fixed(3)) };
-    let mut bench = Bench::paper(config);
-    assert_eq!((bench.burst(1, 7), bench.burst(2, 4)), (vec![6], vec![3]));
-}
-
-#[test]
-fn paper_the_physical_limit_has_its_own_reason() {
-    let config = PaperConfig { limit: Limit::Packets(4), ..paper(Threshold::Fixed(3)) };
-    let mut bench = Bench::paper(config);
-    assert_eq!(bench.burst(1, 3), [] as [usize; 0]);
-    assert_eq!(bench.send(2), None);
-    assert_eq!(bench.send(2), Some(DropReason::QueueFull));
-    assert_eq!(bench.send(1), Some(DropReason::OverShare), "the share is looked at first");
-}
+use super::*;
 
 /// As [`practical`] with nothing on the path, so that halving a window never leaves it idle.
 fn short_path(threshold: Threshold) -> PracticalConfig {
@@ -165,12 +8,12 @@ fn short_path(threshold: Threshold) -> PracticalConfig {
 }
 
 #[test]
-fn practical_three_queued_are_room_for_fast_retransmit_and_fewer_are_not() {
+fn three_queued_are_room_for_fast_retransmit_and_fewer_are_not() {
     assert_eq!(Bench::practical(short_path(Threshold::Fixed(1))).burst(1, 5), [3]);
 }
 
 #[test]
-fn practical_no_signal_that_would_leave_the_link_idle() {
+fn no_signal_that_would_leave_the_link_idle() {
     // 40 ms of 1 Mbit/s are 5 packets: a lone window of 5 + 5 packets leaves none waiting when
     // halved, one of 4 + 5 would leave the link idle for half a packet.
     assert_eq!(Bench::practical(practical(Threshold::Fixed(1))).burst(1, 7), [5]);
@@ -182,7 +25,7 @@ fn practical_no_signal_that_would_leave_the_link_idle() {
 }
 
 #[test]
-fn practical_one_signal_and_patience_for_two_round_trips() {
+fn one_signal_and_patience_for_two_round_trips() {
     let mut bench = Bench::practical(practical(Threshold::Fixed(5)));
     // Five fit; the sixth is the signal; what follows is spared.
     assert_eq!(bench.burst(1, 13), [5]);
@@ -196,7 +39,7 @@ fn practical_one_signal_and_patience_for_two_round_trips() {
 }
 
 #[test]
-fn practical_who_does_not_come_down_is_refused_until_within_its_share() {
+fn who_does_not_come_down_is_refused_until_within_its_share() {
     let mut bench = Bench::practical(short_path(Threshold::Fixed(5)));
     let mut deaths = Vec::new();
     // Twice the rate of the link, whatever happens.
@@ -218,7 +61,7 @@ fn practical_who_does_not_come_down_is_refused_until_within_its_share() {
 }
 
 #[test]
-fn practical_an_ecn_capable_packet_is_marked_where_another_would_be_dropped() {
+fn an_ecn_capable_packet_is_marked_where_another_would_be_dropped() {
     let mut bench = Bench::practical(practical(Threshold::Fixed(5)));
     let ect = Packet { ecn: Ecn::Ect0, ..packet(1, 1_000, 0) };
     assert!((0..12).all(|_| bench.send_packet(ect).is_none()));
@@ -233,7 +76,7 @@ fn practical_an_ecn_capable_packet_is_marked_where_another_would_be_dropped() {
 }
 
 #[test]
-fn practical_what_one_was_served_beyond_its_share_counts_against_it() {
+fn what_one_was_served_beyond_its_share_counts_against_it() {
     let mut bench = Bench::practical(short_path(Threshold::Fixed(8)));
     bench.burst(2, 2);
     // Flow 1 alone is served for twelve packets, while flow 2 has had two queued lately.
@@ -264,7 +107,7 @@ fn indebted(config: PracticalConfig) -> Bench {
 }
 
 #[test]
-fn practical_who_pays_back_is_left_alone() {
+fn who_pays_back_is_left_alone() {
     let mut bench = indebted(short_path(Threshold::Fixed(2)));
     assert_eq!(bench.burst(2, 9), [8], "what flow 2 is owed is settled there");
     // Flow 1 is far over its threshold. With eight beside it, it has fewer than half of the places
@@ -273,7 +116,7 @@ fn practical_who_pays_back_is_left_alone() {
 }
 
 #[test]
-fn practical_a_full_queue_costs_who_was_served_most_of_equals() {
+fn a_full_queue_costs_who_was_served_most_of_equals() {
     let config = PracticalConfig { limit: Limit::Packets(6), ..short_path(Threshold::Fixed(50)) };
     let mut bench = indebted(config);
     (0..6).for_each(|n| assert_eq!(bench.send([1, 2][n % 2]), None));
@@ -284,7 +127,7 @@ fn practical_a_full_queue_costs_who_was_served_most_of_equals() {
 }
 
 #[test]
-fn practical_the_link_may_lose_a_fiftieth_of_what_a_connection_owes() {
+fn the_link_may_lose_a_fiftieth_of_what_a_connection_owes() {
     // As with no signal that would leave the link idle: a window of 4 + 5 packets, halved, falls half
     // a packet short, which costs an eighth of one. Flow 1 is over by 5 - 1 + its debt of about six.
     let mut bench = indebted(practical(Threshold::Fixed(1)));
@@ -292,7 +135,7 @@ fn practical_the_link_may_lose_a_fiftieth_of_what_a_connection_owes() {
 }
 
 #[test]
-fn practical_acknowledgments_are_not_dropped_by_share() {
+fn acknowledgments_are_not_dropped_by_share() {
     let mut bench = Bench::practical(short_path(Threshold::Fixed(4)));
     let ack =
         Packet { tcp: Some(Segment { payload_len: 0, ..data_segment() }), ..packet(1, 40, 0) };
@@ -301,7 +144,7 @@ fn practical_acknowledgments_are_not_dropped_by_share() {
 }
 
 #[test]
-fn practical_a_retransmission_is_spared_once_more_data_would_not_be() {
+fn a_retransmission_is_spared_once_more_data_would_not_be() {
     let data = |seq| Packet {
         tcp: Some(Segment { seq: Seq(seq), ..data_segment() }),
         ..packet(1, 1_000, 0)
@@ -316,7 +159,7 @@ fn practical_a_retransmission_is_spared_once_more_data_would_not_be() {
 }
 
 #[test]
-fn practical_a_full_queue_costs_the_one_with_most_in_it() {
+fn a_full_queue_costs_the_one_with_most_in_it() {
     let config = PracticalConfig { limit: Limit::Packets(6), ..practical(Threshold::Fixed(50)) };
     let mut bench = Bench::practical(config);
     let tagged = |flow, tag| Packet { tag, ..packet(flow, 1_000, 0) };
@@ -335,7 +178,7 @@ fn practical_a_full_queue_costs_the_one_with_most_in_it() {
 }
 
 #[test]
-fn practical_a_full_queue_in_bytes_makes_as_much_room_as_is_needed() {
+fn a_full_queue_in_bytes_makes_as_much_room_as_is_needed() {
     let limit = Limit::Bytes(Bytes(6_000));
     let config = PracticalConfig { limit, ..practical(Threshold::Fixed(50)) };
     let mut bench = Bench::practical(config);
@@ -351,7 +194,7 @@ fn practical_a_full_queue_in_bytes_makes_as_much_room_as_is_needed() {
 }
 
 #[test]
-fn practical_weights_divide_the_link_not_only_multiply() {
+fn weights_divide_the_link_not_only_multiply() {
     // 40 ms of 1 Mbit/s are 5 packets. Weights 3 and 1: flow 1 gets 5 * 3/4 + 2 * 3 = 9 packets,
     // flow 2 gets 5/4 + 2 = 3.
     let config = practical(Threshold::Best { factor: 1.0 });
@@ -363,7 +206,7 @@ fn practical_weights_divide_the_link_not_only_multiply() {
 }
 
 #[test]
-fn practical_a_connection_counts_while_it_is_held_back_and_a_while_longer() {
+fn a_connection_counts_while_it_is_held_back_and_a_while_longer() {
     // Two connections and 5 packets on the path: 5/2 + 2 = 4.5. Alone: 7.
     let mut bench = Bench::practical(practical(Threshold::Best { factor: 1.0 }));
     assert_eq!(bench.burst(2, 2), [] as [usize; 0]);
@@ -410,7 +253,7 @@ fn handshake(graph: &mut Graph) -> Time {
 }
 
 #[test]
-fn practical_the_round_trip_is_learnt_from_both_directions() {
+fn the_round_trip_is_learnt_from_both_directions() {
     let learnt = PracticalConfig {
         round_trip: TripSource::Learnt { at_first: Span::from_millis(8) },
         packet_length: Some(Bytes(1_000)),
