@@ -179,15 +179,9 @@ pub(crate) fn file() -> impl Strategy<Value = String> {
                 "{{ kind = \"token-bucket\", rate = \"{rate} bit/s\", burst = \"{} B\" }}",
                 1_500 + delay
             );
-            let last = first + last;
             let or_none = |jitter: Option<String>| jitter.unwrap_or("\"none\"".to_owned());
             let (outage, (outage_back, impairments)) = outages;
             let (jitter, jitter_back) = (or_none(jitter), or_none(jitter_back));
-            // Datagrams have no endpoints.
-            let endpoints = match traffic.contains("\"cbr\"") {
-                true => "transport = \"udp\"".to_owned(),
-                false => format!("tcp = {both}\nreceiver_tcp = {receiver}"),
-            };
             let first_link = first_link(
                 [queue, reverse],
                 [jitter, jitter_back],
@@ -206,27 +200,8 @@ duration = "{duration} ns"
 tcp = {base}
 "#
             );
-            let flow = format!(
-                r#"[[proxies]]
-name = "box"
-at = "r"
-link = "last"
-proxy = "none"
-dies = "{delay} ns"
-[[flows]]
-name = "up-*"
-from = "a-*"
-to = "b"
-start = {{ from = "{first} ns", to = "{last} ns" }}
-application = "of its \"own\""
-sends = "{sends}"
-traffic = {traffic}
-{endpoints}
-[record]
-captures = ["last.reverse", "a-*-r"]
-"#
-            );
-            [head, hosts(&processing), first_link, last_link, flow].concat()
+            let flow = flow((first, first + last), sends, &traffic, [both, receiver]);
+            [head, hosts(&processing), first_link, last_link, proxies(delay), flow].concat()
         },
     )
 }
@@ -286,6 +261,47 @@ outage = {outage}
 corrupt = {{ kind = "random", per_bit = "1 %", caught_by = "link" }}
 rate_changes = {{ kind = "schedule", at = ["{delay} ns"], to = ["{rate} bit/s"] }}
 reverse = {{ outage = {outage_back}, {impairments}, rate_changes = "none", shaper = {bucket} }}
+"#
+    )
+}
+
+/// A box that dies.
+fn proxies(delay: u64) -> String {
+    format!(
+        r#"[[proxies]]
+name = "box"
+at = "r"
+link = "last"
+proxy = "none"
+dies = "{delay} ns"
+"#
+    )
+}
+
+/// The flows, between these endpoints.
+fn flow(
+    (first, last): (u64, u64),
+    sends: &str,
+    traffic: &str,
+    [both, receiver]: [String; 2],
+) -> String {
+    // Datagrams have no endpoints.
+    let endpoints = match traffic.contains("\"cbr\"") {
+        true => "transport = \"udp\"".to_owned(),
+        false => format!("tcp = {both}\nreceiver_tcp = {receiver}"),
+    };
+    format!(
+        r#"[[flows]]
+name = "up-*"
+from = "a-*"
+to = "b"
+start = {{ from = "{first} ns", to = "{last} ns" }}
+application = "of its \"own\""
+sends = "{sends}"
+traffic = {traffic}
+{endpoints}
+[record]
+captures = ["last.reverse", "a-*-r"]
 "#
     )
 }

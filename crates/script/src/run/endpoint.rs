@@ -24,8 +24,8 @@ pub trait Endpoint {
     /// If the endpoint does not go on.
     fn arrive(&mut self, now: Time, segment: &Segment, ecn: Ecn, reads: Reads) -> Result<(), Went>;
 
-    /// Time goes on to the next thing that the endpoint does by itself, if that is due by `to`, and it
-    /// does it: when that was. Else to `to`, and nothing.
+    /// Time goes on to the next thing that the endpoint does by itself, if that is due by `to`
+    /// (`including` that very time or not), and it does it: when that was. Else to `to`, and nothing.
     ///
     /// # Errors
     /// If the endpoint does not go on, or does not come to rest.
