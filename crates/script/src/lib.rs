@@ -7,7 +7,7 @@
 //! | `parse/` | text to a [`Script`]; whatever the text is, the answer is a value |
 //! | `model.rs` | a script as it has been understood |
 //! | `run/` | [`run`]: a script played in virtual time; comparison, the injected peer, the codec |
-//! | `facts.rs` | what can be asserted |
+//! | `facts.rs`, `quantities.rs` | what can be asserted |
 //! | `notation.rs` | segments as scripts write them |
 //! | `ladder.rs`, `render.rs` | the diagram; failures and problems as people read them |
 //! | `record.rs`, `capture.rs` | the outcome as JSON and as pcapng |

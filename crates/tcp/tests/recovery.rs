@@ -1,9 +1,9 @@
 //! Loss and its recovery, segment by segment, against an injected receiver.
 
-use crate::kit::peer::{Peer, Setup};
+use crate::kit::stack::Sender;
 
 /// `count` duplicate acknowledgments of everything before `next`; what leaves in answer to each.
-fn duplicates(peer: &mut Peer, next: u32, count: u32) -> Vec<Vec<u32>> {
+fn duplicates(peer: &mut Sender, next: u32, count: u32) -> Vec<Vec<u32>> {
     (0..count).map(|_| peer.ack(next, &[])).collect()
 }
 
@@ -13,7 +13,7 @@ fn none() -> Vec<u32> {
 
 #[test]
 fn the_initial_window_leaves_at_once_and_each_acknowledgment_releases_two_in_slow_start() {
-    let mut peer = Peer::of(Setup::default());
+    let mut peer = Sender::plain(&[]);
     assert_eq!(peer.sent(), (0..10).collect::<Vec<_>>());
     peer.wait(40);
     assert_eq!(peer.ack(1, &[]), vec![10, 11]);
@@ -22,17 +22,17 @@ fn the_initial_window_leaves_at_once_and_each_acknowledgment_releases_two_in_slo
 
 #[test]
 fn two_duplicates_release_a_new_segment_each_and_the_third_a_retransmission() {
-    let mut peer = Peer::of(Setup::default());
+    let mut peer = Sender::plain(&[]);
     peer.sent();
     peer.wait(40);
     assert_eq!(duplicates(&mut peer, 0, 3), vec![vec![10], vec![11], vec![0]]);
     // RFC 5681 Eq. 4, without the two segments of limited transmit.
-    assert_eq!(peer.ssthresh_segments(), 5);
+    assert_eq!(peer.ssthresh_segments(), 5.0);
 }
 
 #[test]
 fn reno_inflates_by_a_segment_a_duplicate_and_deflates_with_the_first_new_acknowledgment() {
-    let mut peer = Peer::of(Setup { recovery: "reno", ..Setup::default() });
+    let mut peer = Sender::plain(&[("recovery", "reno")]);
     peer.sent();
     peer.wait(40);
     duplicates(&mut peer, 0, 3);
@@ -45,7 +45,7 @@ fn reno_inflates_by_a_segment_a_duplicate_and_deflates_with_the_first_new_acknow
 
 #[test]
 fn newreno_repairs_a_second_hole_on_the_partial_acknowledgment() {
-    let mut peer = Peer::of(Setup::default());
+    let mut peer = Sender::plain(&[]);
     peer.sent();
     peer.wait(40);
     duplicates(&mut peer, 0, 3);
@@ -53,33 +53,33 @@ fn newreno_repairs_a_second_hole_on_the_partial_acknowledgment() {
     // Segments 0 and 4 were lost; the retransmission of 0 brings the acknowledgment to 4.
     let answer = peer.ack(4, &[]);
     assert_eq!(answer.first(), Some(&4));
-    assert_eq!(peer.ssthresh_segments(), 5, "one reduction for both");
-    assert_eq!(peer.sender.stats().retransmitted_segments, 2);
+    assert_eq!(peer.ssthresh_segments(), 5.0, "one reduction for both");
+    assert_eq!(peer.connection.stats().retransmitted_segments, 2);
     // RFC 6582 §3.2 step 3: min (ssthresh, max (FlightSize, SMSS) + SMSS) at the end.
-    let flight_before = peer.sender.flight_size();
+    let flight_before = peer.connection.flight_size();
     peer.ack(12, &[]);
     assert!(peer.cwnd_segments() <= 5.0, "{} of {flight_before}", peer.cwnd_segments());
 }
 
 #[test]
 fn reno_leaves_a_second_hole_to_the_timer() {
-    let mut peer = Peer::of(Setup { recovery: "reno", ..Setup::default() });
+    let mut peer = Sender::plain(&[("recovery", "reno")]);
     peer.sent();
     peer.wait(40);
     duplicates(&mut peer, 0, 3);
     peer.ack(4, &[]);
     // Duplicates of 4 cannot start a second recovery before segment 12 is acknowledged.
     duplicates(&mut peer, 4, 5);
-    assert_eq!(peer.sender.stats().retransmitted_segments, 1);
+    assert_eq!(peer.connection.stats().retransmitted_segments, 1);
     peer.wait(2_000);
-    assert_eq!(peer.sender.stats().timeouts, 1);
+    assert_eq!(peer.connection.stats().timeouts, 1);
     assert_eq!(peer.sent(), vec![4]);
 }
 
 #[test]
 fn newreno_repairs_alike_whether_or_not_the_peer_sends_blocks() {
     let repair = |sack: bool, blocks: &[(u32, u32)]| {
-        let mut peer = Peer::of(Setup { sack, ..Setup::default() });
+        let mut peer = Sender::plain(&[("sack", if sack { "on" } else { "off" })]);
         peer.sent();
         peer.wait(40);
         let mut sent: Vec<Vec<u32>> = (0..7).map(|_| peer.ack(0, blocks)).collect();
@@ -91,11 +91,11 @@ fn newreno_repairs_alike_whether_or_not_the_peer_sends_blocks() {
 
 #[test]
 fn tahoe_starts_again_from_one_segment() {
-    let mut peer = Peer::of(Setup { recovery: "tahoe", ..Setup::default() });
+    let mut peer = Sender::plain(&[("recovery", "tahoe")]);
     peer.sent();
     peer.wait(40);
     assert_eq!(duplicates(&mut peer, 0, 3)[2], vec![0]);
-    assert_eq!((peer.cwnd_segments(), peer.ssthresh_segments()), (1.0, 5));
+    assert_eq!((peer.cwnd_segments(), peer.ssthresh_segments()), (1.0, 5.0));
     // Slow start: the next acknowledgment lets two segments go, the oldest ones first.
     assert_eq!(peer.ack(3, &[]), vec![3, 4]);
 }
@@ -103,7 +103,7 @@ fn tahoe_starts_again_from_one_segment() {
 /// RFC 6582 §3.2 step 2: "covers more than recover".
 #[test]
 fn duplicates_of_what_tahoe_sent_again_for_nothing_start_no_repair() {
-    let mut peer = Peer::of(Setup { recovery: "tahoe", ..Setup::default() });
+    let mut peer = Sender::plain(&[("recovery", "tahoe")]);
     peer.sent();
     peer.wait(40);
     duplicates(&mut peer, 0, 3);
@@ -112,12 +112,12 @@ fn duplicates_of_what_tahoe_sent_again_for_nothing_start_no_repair() {
     // Limited transmit goes on, as with any doubt.
     let expected = vec![vec![14], vec![15], none(), none(), none()];
     assert_eq!(duplicates(&mut peer, 12, 5), expected);
-    assert_eq!(peer.sender.stats().retransmitted_segments, 1);
+    assert_eq!(peer.connection.stats().retransmitted_segments, 1);
 }
 
 #[test]
 fn sack_repairs_exactly_what_is_missing() {
-    let mut peer = Peer::of(Setup { recovery: "sack", sack: true, ..Setup::default() });
+    let mut peer = Sender::plain(&[("recovery", "sack"), ("sack", "on")]);
     peer.sent();
     peer.wait(40);
     // 1, 3 and 5 arrive out of ten; with the third, 0 is lost; 2 has two segments above it.
@@ -130,23 +130,21 @@ fn sack_repairs_exactly_what_is_missing() {
         sent.extend(peer.ack(0, &[(5, last), (3, 4), (1, 2)]));
     }
     assert_eq!(sent.iter().filter(|number| **number < 10).collect::<Vec<_>>(), vec![&2, &4]);
-    let resent = peer.sender.stats().retransmitted_segments;
+    let resent = peer.connection.stats().retransmitted_segments;
     assert_eq!(resent, 3, "each hole once");
 }
 
 /// RFC 9937 §6: over the whole recovery no more leaves than ssthresh allows, and cwnd ends there.
 #[test]
 fn the_window_comes_down_to_ssthresh_over_one_round_trip() {
-    let initial_window = 20;
-    let setup = Setup { recovery: "sack", sack: true, initial_window, ..Setup::default() };
-    let mut peer = Peer::of(setup);
+    let mut peer = Sender::plain(&[("recovery", "sack"), ("sack", "on"), ("initial_window", "20")]);
     assert_eq!(peer.sent().len(), 20);
     peer.wait(40);
     let mut sent = Vec::new();
     for last in 2..=20 {
         sent.extend(peer.ack(0, &[(1, last)]));
     }
-    assert_eq!(peer.ssthresh_segments(), 10);
+    assert_eq!(peer.ssthresh_segments(), 10.0);
     assert!((9..=12).contains(&sent.len()), "{} segments for 19 delivered", sent.len());
     let highest = *sent.iter().max().expect("something left") + 1;
     peer.ack(highest, &[]);
@@ -155,52 +153,52 @@ fn the_window_comes_down_to_ssthresh_over_one_round_trip() {
 
 #[test]
 fn a_timeout_sends_one_segment_backs_off_and_holds_ssthresh_the_second_time() {
-    let mut peer = Peer::of(Setup::default());
+    let mut peer = Sender::plain(&[]);
     peer.sent();
     // One sample of 100 ms from the handshake: RTO = max (300 ms, 1 s).
     peer.wait(999);
     assert_eq!(peer.sent(), none());
     peer.wait(1);
     assert_eq!(peer.sent(), vec![0]);
-    assert_eq!((peer.cwnd_segments(), peer.ssthresh_segments()), (1.0, 5));
+    assert_eq!((peer.cwnd_segments(), peer.ssthresh_segments()), (1.0, 5.0));
     peer.wait(1_999);
     assert_eq!(peer.sent(), none());
     peer.wait(1);
     assert_eq!(peer.sent(), vec![0]);
-    assert_eq!(peer.ssthresh_segments(), 5);
-    assert_eq!(peer.sender.rto(), ackord_units::Span::from_secs(4));
+    assert_eq!(peer.ssthresh_segments(), 5.0);
+    assert_eq!(peer.connection.rto(), ackord_units::Span::from_secs(4));
 }
 
 #[test]
 fn duplicates_after_a_timeout_start_no_fast_retransmit() {
-    let mut peer = Peer::of(Setup::default());
+    let mut peer = Sender::plain(&[]);
     peer.sent();
     peer.wait(1_000);
     assert_eq!(peer.sent(), vec![0]);
     assert_eq!(duplicates(&mut peer, 0, 5), vec![none(); 5]);
-    assert_eq!(peer.sender.stats().retransmitted_segments, 1);
+    assert_eq!(peer.connection.stats().retransmitted_segments, 1);
 }
 
 #[test]
 fn an_acknowledgment_of_a_retransmission_is_no_sample_without_timestamps() {
-    let mut peer = Peer::of(Setup::default());
+    let mut peer = Sender::plain(&[]);
     peer.sent();
-    let before = peer.sender.srtt();
+    let before = peer.connection.srtt();
     peer.wait(1_000);
     peer.sent();
     peer.wait(700);
     peer.ack(1, &[]);
-    assert_eq!(peer.sender.srtt(), before, "Karn's rule");
-    assert_eq!(peer.sender.rto(), ackord_units::Span::from_secs(2), "the back-off stays");
+    assert_eq!(peer.connection.srtt(), before, "Karn's rule");
+    assert_eq!(peer.connection.rto(), ackord_units::Span::from_secs(2), "the back-off stays");
 }
 
 #[test]
 fn acknowledgments_of_what_was_never_sent_change_nothing() {
-    let mut peer = Peer::of(Setup { recovery: "sack", sack: true, ..Setup::default() });
+    let mut peer = Sender::plain(&[("recovery", "sack"), ("sack", "on")]);
     peer.sent();
     peer.wait(40);
     assert_eq!(peer.ack(500, &[]), none());
     assert_eq!(peer.ack(0, &[(400, 500)]), none());
-    assert_eq!(peer.sender.bytes_acked(), 0);
+    assert_eq!(peer.connection.bytes_acked(), 0);
     assert_eq!(peer.cwnd_segments(), 10.0);
 }

@@ -1,21 +1,11 @@
 //! What happens after a packet's transmission: it travels, and arrives or dies.
 
+use super::propagation::Propagation;
 use super::wire::OnWire;
-use super::{Attends, Jitter, Link, PacketOrder};
+use super::{Attends, Link};
 use crate::packets::{Packets, Slot};
 use ackord_events::{DropReason, Event, Sink, TapPoint};
-use ackord_units::{Span, Time};
-
-/// How long a packet travels after its transmission.
-#[derive(Clone, Debug)]
-pub(super) enum Propagation {
-    /// Always as long: packets stay in order.
-    Constant(Span),
-    /// As drawn; a packet arrives no sooner than the one before it.
-    InOrder(Jitter),
-    /// As drawn; packets may overtake one another.
-    Free(Jitter),
-}
+use ackord_units::Time;
 
 impl Link {
     /// Takes the packet that arrives at `now`, or drops it there if the medium lost it; nothing
@@ -109,17 +99,5 @@ impl Link {
             sink.emit(now, Event::PacketDropped { link: self.id, packet, reason });
         }
         packets.release(slot);
-    }
-}
-
-impl Propagation {
-    pub(super) fn new(delay: Span, jitter: Option<Jitter>) -> Propagation {
-        match jitter {
-            None => Propagation::Constant(delay),
-            Some(jitter) => match jitter.order() {
-                PacketOrder::Kept => Propagation::InOrder(jitter),
-                PacketOrder::Free => Propagation::Free(jitter),
-            },
-        }
     }
 }

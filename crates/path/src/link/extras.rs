@@ -14,8 +14,8 @@
 //! stream of its own: adding one changes nothing about what the others draw. The first that strikes
 //! is the reason.
 
-use super::LinkConfig;
 use super::bucket::TokenBucket;
+use super::config::LinkConfig;
 use super::corruption::{CaughtBy, Corruption, Duplication};
 use super::loss::LossModel;
 use super::outage::{Outage, OutageEffect};

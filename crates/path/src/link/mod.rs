@@ -2,7 +2,8 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `mod.rs` | the link and its configuration |
+//! | `mod.rs`, `config.rs` | the link and its configuration |
+//! | `propagation.rs` | how long packets travel, and whether in order |
 //! | `transmitter.rs` | what happens before a packet is on the wire |
 //! | `arrival.rs` | what happens after that |
 //! | `telling.rs` | the events of both |
@@ -36,6 +37,7 @@
 
 mod arrival;
 mod bucket;
+mod config;
 mod corruption;
 mod extras;
 mod gilbert;
@@ -43,6 +45,7 @@ mod jitter;
 mod loss;
 mod outage;
 mod pace;
+mod propagation;
 mod serializer;
 mod sojourn;
 mod stats;
@@ -55,15 +58,16 @@ use crate::packets::Slot;
 use crate::queue::{DropList, Queue, QueueDiscipline};
 use crate::routes::Row;
 use ackord_events::LinkId;
-use ackord_units::{Rate, Span, Time};
+use ackord_units::{Span, Time};
 use ackord_wire::NodeId;
-use arrival::Propagation;
 use extras::Extras;
+use propagation::Propagation;
 use serializer::Serializer;
 use std::collections::VecDeque;
 use wire::Wire;
 
 pub use bucket::{Shaper, TokenBucket};
+pub use config::{LinkConfig, MediumId};
 pub use corruption::{CaughtBy, Corruption, Duplication};
 pub use gilbert::{Changes, GilbertConfig, GilbertElliott};
 pub use jitter::{DelayDistribution, DelayShape, Jitter, JitterConfig, PacketOrder, Redraw};
@@ -77,46 +81,6 @@ pub use pace::steps::{RateSteps, RateStepsConfig};
 pub use sojourn::{Sojourn, SojournShape};
 pub use stats::{DropCounts, LinkStats};
 pub use windows::{Window, Windows};
-
-/// The medium of a graph that a link may share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MediumId(pub u32);
-
-/// What a link is made of.
-#[derive(Clone, Debug)]
-pub struct LinkConfig {
-    /// The node whose packets it takes.
-    pub from: NodeId,
-    /// The node it leads to.
-    pub to: NodeId,
-    /// How fast the transmitter is; not zero.
-    pub rate: Rate,
-    /// When the transmitter sends, where that is not `rate`.
-    pub pace: Option<Pace>,
-    /// Propagation delay, from the end of a packet's transmission to its arrival.
-    pub delay: Span,
-    /// How the delay is drawn, in place of `delay`; nothing for a delay that never changes.
-    pub jitter: Option<Jitter>,
-    /// What drops packets before the queue; nothing for a link that takes all that come.
-    pub policer: Option<TokenBucket>,
-    /// What waits for the transmitter.
-    pub queue: Queue,
-    /// When it is out and what that does; nothing for a link that never is.
-    pub outage: Option<Outage>,
-    /// What the medium loses; nothing for a perfect medium.
-    pub loss: Option<LossModel>,
-    /// What it damages; nothing for a link that delivers packets as they were.
-    pub corruption: Option<Corruption>,
-    /// What arrives twice; nothing where every packet arrives once.
-    pub duplication: Option<Duplication>,
-    /// The medium it shares, which then does the transmitting at `rate`; nothing for a link with a
-    /// transmitter of its own.
-    pub medium: Option<MediumId>,
-    /// Whether captures are taken at its two ends: whether it tells of every packet that enters and
-    /// leaves it, by [`LinkIn`](ackord_events::TapPoint::LinkIn) and
-    /// [`LinkOut`](ackord_events::TapPoint::LinkOut) events.
-    pub tap: bool,
-}
 
 /// One direction of a link at work.
 #[derive(Clone, Debug)]

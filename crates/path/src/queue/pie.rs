@@ -155,11 +155,6 @@ impl Pie {
         }
     }
 
-    /// The drop probability as it stands.
-    pub fn drop_probability(&self) -> f64 {
-        self.control.probability()
-    }
-
     /// Does the updates that were due before `now`.
     fn catch_up(&mut self, now: Time) {
         while self.next_update_at <= now {

@@ -1,8 +1,8 @@
 //! Mechanisms by name, or as a table of `kind` and knobs.
 
-use super::Report;
 use super::name_set::NameSet;
 use super::reader::{Field, join};
+use super::report::Report;
 use crate::document::{Item, Table, Value};
 use crate::error::{NameOf, Wrong};
 use ackord_units::{AnyChoice, Choice, Contradiction, Knob, KnobKind, KnobValue, Knobs, Quantity};

@@ -1,9 +1,9 @@
 //! One direction of a link: its keys, and those that exclude each other.
 
-use super::Report;
 use super::choice::{agrees, choice};
 use super::name_set::NameSet;
 use super::reader::{Reader, join};
+use super::report::Report;
 use crate::error::Wrong;
 use crate::model::{Direction, TraceFile};
 use ackord_path::registry::{

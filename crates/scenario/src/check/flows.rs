@@ -1,11 +1,11 @@
 //! `[[flows]]`: connections between hosts that are there and can reach each other.
 
-use super::Report;
 use super::choice::choice;
 use super::links::at_least_one;
 use super::name_set::NameSet;
 use super::names::{self, Member, Nodes, Pair};
 use super::reader::{Field, Reader, join};
+use super::report::Report;
 use super::tcp::layer;
 use crate::document::{Item, Place, Value};
 use crate::error::{NameOf, Wrong};

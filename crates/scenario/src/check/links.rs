@@ -1,11 +1,11 @@
 //! `[[links]]`: two directions each, groups expanded.
 
-use super::Report;
 use super::choice::{agrees, choice};
 use super::direction::Draft;
 use super::name_set::NameSet;
 use super::names::{self, Nodes, Pair};
 use super::reader::{Field, Reader, join};
+use super::report::Report;
 use crate::document::Place;
 use crate::error::{NameOf, Wrong};
 use crate::keys;

@@ -3,6 +3,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `reader.rs` | a table's keys: unknown, missing, and values of the plain kinds |
+//! | `report.rs` | what is found wrong |
 //! | `choice.rs` | mechanisms and their knobs |
 //! | `tcp.rs` | `tcp` tables: the five choices and the endpoint, layer over layer |
 //! | `names.rs` | hosts, routers, groups; expanding `*` |
@@ -21,49 +22,21 @@ pub(crate) mod names;
 mod profile;
 mod proxies;
 pub(crate) mod reader;
+pub(crate) mod report;
 mod tcp;
 mod trace;
 
 use crate::document::{Item, Place, Table, Value};
-use crate::error::{Problem, Wrong};
+use crate::error::Problem;
 use crate::keys;
 use crate::model::{Capture, Record, Scenario};
 use reader::{Field, Reader};
-use std::path::{Path, PathBuf};
+use report::Report;
+use std::path::Path;
 
 pub(crate) use flows::flow_name;
 pub(crate) use links::link_name;
 pub(crate) use proxies::proxy_name;
-
-/// The errors so far.
-#[derive(Debug, Default)]
-pub struct Report {
-    problems: Vec<Problem>,
-    /// Where the files are to which the scenario refers; the working directory when absent.
-    folder: Option<PathBuf>,
-}
-
-impl Report {
-    /// Something is wrong.
-    pub fn add(&mut self, place: &Place, path: &str, wrong: Wrong) {
-        self.problems.push(Problem { place: place.clone(), path: path.to_owned(), wrong });
-    }
-
-    /// How many things are wrong so far.
-    pub fn len(&self) -> usize {
-        self.problems.len()
-    }
-
-    /// Whether nothing is.
-    pub fn is_empty(&self) -> bool {
-        self.problems.is_empty()
-    }
-
-    /// What is wrong.
-    pub fn into_problems(self) -> Vec<Problem> {
-        self.problems
-    }
-}
 
 /// Checks a whole document, whose files are in `folder`.
 pub(crate) fn check(document: Table, folder: Option<&Path>) -> Result<Scenario, Vec<Problem>> {

@@ -1,9 +1,9 @@
 //! Hosts, routers and groups of them, and how `*` stands for the members of a group.
 
-use super::Report;
 use super::choice::choice;
 use super::name_set::{NameSet, is_name};
 use super::reader::{Field, Reader, join};
+use super::report::Report;
 use crate::document::{Place, Value};
 use crate::error::{NameOf, Wrong};
 use crate::keys;

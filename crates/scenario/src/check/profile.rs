@@ -1,7 +1,7 @@
 //! `profile = "..."`: every choice and knob of a stack at once.
 
-use super::Report;
 use super::reader::Field;
+use super::report::Report;
 use crate::error::{NameOf, Wrong};
 use ackord_tcp::registry::{PROFILES, Stack, profile};
 

@@ -1,11 +1,11 @@
 //! `[[proxies]]`: middleboxes, each at a router and a link of it.
 
-use super::Report;
 use super::choice::{agrees, choice};
 use super::links::Links;
 use super::name_set::NameSet;
 use super::names::{Ends, Nodes};
 use super::reader::{Field, Reader, join};
+use super::report::Report;
 use crate::document::{Item, Place};
 use crate::error::{NameOf, Wrong};
 use crate::keys;

@@ -1,7 +1,7 @@
 //! Reading a table: refuses keys that mean nothing, asks for those that have to be there, and
 //! hands out values of the plain kinds.
 
-use super::Report;
+use super::report::Report;
 use crate::document::{Item, Place, Table, Value};
 use crate::error::Wrong;
 use crate::keys::{Key, Need, Shape};

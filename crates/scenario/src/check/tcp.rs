@@ -4,11 +4,11 @@
 //! A mechanism that is named is that of the profile, with the profile's knobs, where it is the profile's
 //! own: under `profile = "linux"` `congestion = "cubic"` is Linux's CUBIC, as without the word.
 
-use super::Report;
 use super::choice::{Family, agrees, fill, setting};
 use super::name_set::NameSet;
 use super::profile;
 use super::reader::{Field, Reader, join};
+use super::report::Report;
 use crate::document::Value;
 use crate::error::Wrong;
 use crate::keys;

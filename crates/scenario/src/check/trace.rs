@@ -1,7 +1,7 @@
 //! `trace`: a file of delivery opportunities, read where the scenario refers to it.
 
-use super::Report;
 use super::reader::{Field, Reader};
+use super::report::Report;
 use crate::document::Value;
 use crate::error::Wrong;
 use crate::keys;

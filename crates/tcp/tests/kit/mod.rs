@@ -6,7 +6,6 @@ pub mod hand;
 pub mod kernel;
 pub mod lone;
 pub mod outage;
-pub mod peer;
 pub mod script;
 pub mod stack;
 

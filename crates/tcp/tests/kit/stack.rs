@@ -2,7 +2,6 @@
 //! stack against an injected peer with SACK, DSACK and timestamps.
 
 use super::endpoint;
-use super::peer::SMSS;
 use ackord_events::{NoSink, TcpState};
 use ackord_tcp::registry::{Stack, chosen_from};
 use ackord_tcp::{Config, Connection, Mechanisms};
@@ -27,6 +26,9 @@ pub fn stack(settings: &[(&str, &str)]) -> (Config, Mechanisms) {
     }
     (stack.config(), stack.mechanisms())
 }
+
+/// Bytes of a segment.
+pub const SMSS: u32 = 1000;
 
 /// One sender against a receiver that the test plays. Segments are numbered from 0.
 pub struct Sender {
@@ -53,6 +55,21 @@ pub struct Ack<'a> {
 impl Sender {
     /// Established after a handshake of 40 ms, with `written` segments to send.
     pub fn of(settings: &[(&str, &str)], written: u32) -> Sender {
+        Sender::after(40, settings, written)
+    }
+
+    /// Reno without SACK and as many segments as it may send, after a handshake of 100 ms.
+    pub fn plain(settings: &[(&str, &str)]) -> Sender {
+        let plain = [
+            ("recovery", "newreno"),
+            ("sack", "off"),
+            ("window_scaling", "off"),
+            ("rto_min", "1 s"),
+        ];
+        Sender::after(100, &[&plain, settings].concat(), 4_000)
+    }
+
+    fn after(rtt_ms: u64, settings: &[(&str, &str)], written: u32) -> Sender {
         let mut all = vec![("initial_window", "10"), ("rto_min", "200 ms")];
         all.extend_from_slice(settings);
         let stamps = settings.contains(&("timestamps", "on"));
@@ -62,14 +79,15 @@ impl Sender {
         } else {
             all.extend([("mss", "1000 B"), ("timestamps", "off")]);
         }
-        let sack = !settings.contains(&("sack", "off"));
+        let sack = settings.iter().rfind(|(key, _)| *key == "sack");
+        let sack = sack.is_none_or(|(_, value)| *value == "on");
         let (config, mechanisms) = stack(&all);
         let (iss, irs) = (Seq(u32::MAX - 2_500), Seq(500));
         let mss = config.mss.get() as u16;
         let id = endpoint(Side::Client);
         let mut connection = Connection::connect(config, mechanisms, id, iss, Time::ZERO);
         let syn = connection.poll_segment(Time::ZERO, &mut NoSink).expect("the SYN").segment;
-        let now = Time::ZERO + Span::from_millis(40);
+        let now = Time::ZERO + Span::from_millis(rtt_ms);
         let echo = syn.options.timestamps.map_or(0, |stamps| stamps.value);
         let timestamps = stamps.then_some(Timestamps { value: 1, echo });
         let options = Options {
@@ -115,6 +133,14 @@ impl Sender {
         }
         self.now = end;
         left
+    }
+
+    /// Lets time pass without asking what leaves.
+    pub fn wait(&mut self, millis: u64) {
+        self.now += Span::from_millis(millis);
+        while self.connection.deadline().is_some_and(|at| at <= self.now) {
+            self.connection.handle_deadline(self.now, &mut NoSink);
+        }
     }
 
     /// Numbers of the segments that leave now.

@@ -12,6 +12,7 @@
 //! | --- | --- |
 //! | `mod.rs` | [`LocalRecovery`]: one connection |
 //! | `lost.rs` | what is lost, by duplicates alone or by what was delivered |
+//! | `delivered.rs` | the latest sendings that have arrived |
 //! | `round_trip.rs` | [`WirelessRoundTrip`]: how long an acknowledgment takes from here |
 //!
 //! The wireless link delivers in the order in which it is given packets, so what went before something
@@ -24,6 +25,7 @@
 //!
 //! Not modelled: recovery of what the mobile host sends; a FIN without data is not cached.
 
+mod delivered;
 mod knobs;
 mod lost;
 mod round_trip;
@@ -33,7 +35,7 @@ use super::{Cached, Lane, MobileAck, Observed, Outbox, SegmentCache};
 use ackord_events::ProxySending;
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Ecn, Flags, Packet, Segment};
-use lost::Delivered;
+use delivered::Delivered;
 
 pub(super) use knobs::LocalKnobs;
 pub use round_trip::WirelessRoundTrip;

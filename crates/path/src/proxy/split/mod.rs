@@ -5,6 +5,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `mod.rs` | [`Split`]: the box, its connections by flow |
+//! | `config.rs` | what it is made of |
 //! | `relay.rs` | one connection of the hosts, as two: data, FINs and resets go over |
 //! | `half.rs` | one of the two: a [`Connection`](ackord_tcp::Connection) in another's name |
 //! | `selective_repeat.rs` | what a sender on the wireless hop does that knows no congestion |
@@ -35,6 +36,7 @@
 //!
 //! [`NO_PAYLOAD`]: super::NO_PAYLOAD
 
+mod config;
 mod half;
 mod knobs;
 mod relay;
@@ -42,69 +44,14 @@ mod selective_repeat;
 
 use super::{Heading, InPath, Middlebox, Outbox, ProxyStats, Verdict};
 use crate::Schedule;
-use ackord_tcp::registry::Stack;
-use ackord_tcp::{Config, Mechanisms};
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::Time;
 use ackord_wire::{FlowId, Packet};
-use half::Peer;
 use relay::{Life, Relay, opens};
 use std::collections::BTreeMap;
 
+pub use config::SplitConfig;
 pub use knobs::{ITcpKnobs, MtcpKnobs};
 pub use selective_repeat::{Hop, SelectiveRepeat};
-
-/// What a splitting box is made of.
-#[derive(Clone, Debug)]
-pub struct SplitConfig {
-    /// The endpoint that fixed hosts speak to.
-    pub wired: Stack,
-    /// The endpoint that mobile hosts speak to.
-    pub wireless: Stack,
-    /// What its sender does on the wireless hop.
-    pub hop: Hop,
-    /// What a connection may hold each way; nothing for no limit.
-    pub buffer: Option<Bytes>,
-    /// Connections it splits at a time; further ones pass untouched.
-    pub flows: u32,
-}
-
-/// More than any run sends: the send buffer of a box without a limit.
-const UNBOUNDED: Bytes = Bytes(1 << 50);
-
-/// One half, to be built.
-struct Endpoints {
-    config: Config,
-    mechanisms: Mechanisms,
-}
-
-impl SplitConfig {
-    fn stack(&self, peer: Peer) -> &Stack {
-        match peer {
-            Peer::Fixed => &self.wired,
-            Peer::Mobile => &self.wireless,
-        }
-    }
-
-    fn endpoints(&self, peer: Peer) -> Endpoints {
-        let stack = self.stack(peer);
-        let mut config = stack.config();
-        config.buffers.send = UNBOUNDED;
-        if let Some(limit) = self.buffer {
-            config.buffers.receive = limit;
-        }
-        let mut mechanisms = stack.mechanisms();
-        if let (Peer::Mobile, Hop::SelectiveRepeat(sender)) = (peer, self.hop) {
-            sender.equip(&mut config, &mut mechanisms);
-        }
-        Endpoints { config, mechanisms }
-    }
-
-    /// How long what is over is remembered.
-    fn memory(&self) -> Span {
-        let of = |peer| self.stack(peer).config().closing.time_wait;
-        of(Peer::Fixed).max(of(Peer::Mobile))
-    }
-}
 
 /// A box that splits the connections that are opened through it.
 #[derive(Clone, Debug)]

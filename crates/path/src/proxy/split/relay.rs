@@ -1,7 +1,7 @@
 //! One connection of the hosts, as two.
 
 use super::half::{Guise, Half, Peer};
-use super::{Endpoints, SplitConfig};
+use super::config::{Endpoints, SplitConfig};
 use crate::proxy::{Heading, Outbox, ProxyStats};
 use ackord_events::NoSink;
 use ackord_units::{Bytes, Seq, Span, Time};
