@@ -21,6 +21,7 @@
 pub use crate::check::choice::{agrees, choice};
 pub use crate::check::name_set::{NameSet, is_name};
 pub use crate::check::reader::{Field, Reader, join};
+pub use crate::check::report::Report;
 pub use crate::check::whole;
 pub use crate::document::{Entry, Item, Table, Value};
 pub use crate::file::{parse, read, unreadable};
