@@ -223,7 +223,7 @@ fn connection_table(results: &Results<'_>) -> Table {
         words("peer") => &connection.peer,
         words("closed") => connection.close_reason.as_deref().unwrap_or("still open"),
         numbers("sent", "segments") => connection.segments_sent,
-        numbers("again", "segments") => connection.retransmitted_segments,
+        numbers("retrans", "segments") => connection.retransmitted_segments,
         numbers("timeouts", "") => connection.timeouts,
         numbers("ACKs", "") => connection.acks_sent,
         numbers("SRTT", "ms") => Cell::number(connection.srtt_ms, 2),

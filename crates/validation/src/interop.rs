@@ -162,7 +162,7 @@ pub fn document(results: &Results, command: String) -> Document {
 const NOTES: &[&str] = &[
     "equal: the SHA-256 of what one end sent and of what the other received, worked out at both \
      ends, in both directions; after a reset, of what arrived against the beginning of what was sent",
-    "again: segments our endpoint retransmitted, and the kernel's TcpRetransSegs",
+    "retrans: segments our endpoint retransmitted, and the kernel's TcpRetransSegs",
     "RST: the kernel's TcpOutRsts",
     "trouble, four numbers: the kernel's TcpInErrs, TcpInCsumErrors, IpInHdrErrors and TSEcrRejected \
      together; its four PAWS counters; its TCPChallengeACK and TCPSYNChallenge; packets that tshark \
@@ -173,7 +173,7 @@ const NOTES: &[&str] = &[
 
 const PATH_NOTES: &[&str] = &[
     "overtaken: packets that came to their end after one that entered the path later (RFC 4737)",
-    "repairs: timeouts and fast recoveries of our endpoint; probes: of a closed window, by our \
+    "recoveries: timeouts and fast recoveries of our endpoint; probes: of a closed window, by our \
      endpoint; marks: reductions of our cwnd by ECN, and marked packets that came to the kernel",
 ];
 
@@ -188,7 +188,7 @@ fn matrix(results: &Results) -> Table {
             numbers("arrived", "MB") => Cell::number(row.bytes as f64 / 1e6, 1),
             numbers("took", "s") => Cell::number(row.took_s, 2),
             words("equal") => if row.checksums_equal { "yes" } else { "NO" },
-            words("again") => format!("{}, {kernel_again}", row.our_retransmissions),
+            words("retrans") => format!("{}, {kernel_again}", row.our_retransmissions),
             numbers("RST", "") => row.sum(&["TcpOutRsts"]),
             words("trouble") => format!("{bad}, {paws}, {challenges}, {tshark}"),
             words("verdict") => if row.failures.is_empty() { "ok" } else { "FAILED" },
@@ -229,7 +229,7 @@ fn paths(results: &Results) -> Table {
             numbers("lost", "%") => share(row.packets_lost),
             numbers("overtaken", "%") => share(row.packets_overtaken),
             numbers("doubled", "%") => share(row.packets_doubled),
-            words("repairs") => format!("{}, {}", row.our_timeouts, row.our_fast_recoveries),
+            words("recoveries") => format!("{}, {}", row.our_timeouts, row.our_fast_recoveries),
             numbers("probes", "") => row.our_window_probes,
             words("marks") => format!("{}, {marked}", row.our_ecn_reductions),
         ]

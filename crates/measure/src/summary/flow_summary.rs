@@ -30,7 +30,7 @@ summary! {
         /// Segments sent that take sequence space (data, SYN, FIN, retransmissions, window probes).
         segments_sent: u64 => SEGMENTS, [FlowsCsv.at(5), Flows.named(3, "sent")];
         /// Of these, the retransmissions.
-        retransmitted_segments: u64 => SEGMENTS, [FlowsCsv.at(6), Flows.named(4, "again")];
+        retransmitted_segments: u64 => SEGMENTS, [FlowsCsv.at(6), Flows.named(4, "retrans")];
         /// Expiries of the retransmission timer.
         timeouts: u64 => PLAIN, [
             FlowsCsv.at(7), Flows.at(5), Compared.at(2), FlowsSideBySide.at(3),

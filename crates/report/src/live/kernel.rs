@@ -48,7 +48,7 @@ fn connection_table(connections: &[KernelConnection]) -> Table {
             words("end") => connection.end,
             words("host") => &connection.host,
             numbers("sent", "data segments") => last.map(|last| last.data_segments_out),
-            numbers("again", "segments") => last.map(|last| last.retransmitted_segments),
+            numbers("retrans", "segments") => last.map(|last| last.retransmitted_segments),
             numbers("timeouts", "") => last.and_then(|last| last.timeouts),
             numbers("acknowledged", "B") => last.map(|last| last.bytes_acked),
             numbers("received", "B") => last.map(|last| last.bytes_received),
