@@ -52,6 +52,8 @@ use worker::Worker;
 
 #[allow(unused_imports, reason = "the emulation that starts the ends is written beside them")]
 pub(crate) use build::addresses_of;
+#[cfg(test)]
+pub(crate) use desk::noise;
 
 /// One end of a flow on a socket of the kernel.
 #[derive(Debug)]

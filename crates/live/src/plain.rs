@@ -53,8 +53,6 @@ plain! {
     Errno as i32, |errno: &Errno| *errno as i32, Errno::from_raw;
     NodeId as u16, |node: &NodeId| node.0, NodeId;
     String as String, String::clone, |text| text;
-    EndpointId as FlowEnd, |end: &EndpointId| FlowEnd::from(*end), EndpointId::from;
-    CommandEnd as Ended, |end: &CommandEnd| Ended::from(*end), CommandEnd::from;
 }
 
 impl<T: Plain> Plain for Option<T> {
@@ -94,14 +92,12 @@ pub(crate) struct FlowEnd {
     client: bool,
 }
 
-impl From<EndpointId> for FlowEnd {
-    fn from(endpoint: EndpointId) -> FlowEnd {
-        FlowEnd { flow: endpoint.flow.0, client: endpoint.side == Side::Client }
+impl Plain for EndpointId {
+    type As = FlowEnd;
+    fn plain(&self) -> FlowEnd {
+        FlowEnd { flow: self.flow.0, client: self.side == Side::Client }
     }
-}
-
-impl From<FlowEnd> for EndpointId {
-    fn from(end: FlowEnd) -> EndpointId {
+    fn of(end: FlowEnd) -> EndpointId {
         let side = if end.client { Side::Client } else { Side::Server };
         EndpointId { flow: FlowId(end.flow), side }
     }
@@ -115,19 +111,17 @@ pub(crate) struct Ended {
     not_started: Option<i32>,
 }
 
-impl From<CommandEnd> for Ended {
-    fn from(end: CommandEnd) -> Ended {
+impl Plain for CommandEnd {
+    type As = Ended;
+    fn plain(&self) -> Ended {
         let none = Ended::default();
-        match end {
+        match *self {
             CommandEnd::Exited(code) => Ended { exited: Some(code), ..none },
             CommandEnd::Killed(signal) => Ended { killed: Some(signal as i32), ..none },
             CommandEnd::NotStarted(errno) => Ended { not_started: Some(errno as i32), ..none },
         }
     }
-}
-
-impl From<Ended> for CommandEnd {
-    fn from(ended: Ended) -> CommandEnd {
+    fn of(ended: Ended) -> CommandEnd {
         match (ended.exited, ended.not_started) {
             (Some(code), _) => CommandEnd::Exited(code),
             (None, Some(errno)) => CommandEnd::NotStarted(Errno::from_raw(errno)),

@@ -49,6 +49,7 @@ use ackord_wire::{DecodeError, IpDecoded, decode, decode_ip, decode_udp};
 use flows::{FlowKey, Flows};
 use nix::errno::Errno;
 use outside::{Poller, Ready, RealSockets};
+use serde::{Serialize, Serializer};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -80,10 +81,11 @@ impl RelayOptions {
 }
 
 /// What a gateway has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RelayReport {
     /// TCP connections that reached their server.
+    #[serde(rename = "connections")]
     pub connected: u64,
     /// Refused by the server.
     pub refused: u64,
@@ -94,21 +96,33 @@ pub struct RelayReport {
     /// TCP connections at once, at most.
     pub most_connections: usize,
     /// Flows of UDP and echo begun.
+    #[serde(rename = "datagram_flows")]
     pub flows: u64,
-    /// Of these, ended for others though not yet idle long enough.
-    pub flows_cut_short: u64,
     /// Flows of UDP and echo at once, at most.
+    #[serde(rename = "most_datagram_flows")]
     pub most_flows: usize,
+    /// Flows of UDP and echo ended for others though not yet idle long enough.
+    #[serde(rename = "datagram_flows_cut_short")]
+    pub flows_cut_short: u64,
     /// Datagrams that did not go on: too long for the device, no socket, nobody there.
+    #[serde(rename = "dropped_datagrams")]
     pub datagrams_dropped: u64,
-    /// Why the kernel allows no ping socket, if it does not and one was wanted.
-    pub pings_refused: Option<Errno>,
     /// Fragments, which are dropped.
+    #[serde(rename = "dropped_fragments")]
     pub fragments: u64,
+    /// Why the kernel allows no ping socket, if it does not and one was wanted; written as whether.
+    #[serde(serialize_with = "is_some")]
+    pub pings_refused: Option<Errno>,
     /// Sound packets that nothing here relays: multicast, unknown protocols, addresses without a host.
+    #[serde(skip)]
     pub ignored: u64,
     /// Packets that could not be read.
+    #[serde(skip)]
     pub malformed: u64,
+}
+
+fn is_some<S: Serializer>(what: &Option<Errno>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(what.is_some())
 }
 
 /// The gateway.

@@ -195,11 +195,6 @@ impl TcpInfo {
     pub fn ssthresh(&self) -> Option<Bytes> {
         self.ssthresh_segments.map(|segments| self.snd_mss * u64::from(segments))
     }
-
-    /// Segments sent without data: acknowledgments, and those that open and close.
-    pub fn segs_out_without_data(&self) -> u32 {
-        self.segs_out.saturating_sub(self.data_segs_out)
-    }
 }
 
 impl Timeouts {

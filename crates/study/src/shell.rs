@@ -35,7 +35,7 @@ pub struct Results<'a> {
     ignored_packets: u64,
     malformed_packets: u64,
     reordered_packets: u64,
-    gateway: Gateway,
+    gateway: RelayReport,
     captures: Vec<String>,
 }
 
@@ -57,24 +57,6 @@ struct Delays {
     p50_ms: f64,
     p99_ms: f64,
     max_ms: f64,
-}
-
-#[derive(Serialize)]
-struct Gateway {
-    connections: u64,
-    refused: u64,
-    unreachable: u64,
-    /// Too many at once, or no file descriptor left.
-    turned_away: u64,
-    most_connections: usize,
-    datagram_flows: u64,
-    most_datagram_flows: usize,
-    /// Ended before they were idle long enough.
-    datagram_flows_cut_short: u64,
-    dropped_datagrams: u64,
-    dropped_fragments: u64,
-    /// Whether the kernel refused a socket for ICMP echo.
-    pings_refused: bool,
 }
 
 /// What a run came to.
@@ -114,24 +96,8 @@ pub fn results<'a>(
         ignored_packets: report.counts.ignored + report.outside_counts.to_nobody,
         malformed_packets: report.counts.malformed,
         reordered_packets: report.counts.overtaken,
-        gateway: gateway(&report.outside_counts.gateway),
+        gateway: report.outside_counts.gateway,
         captures: report.captures.iter().map(|path| path.display().to_string()).collect(),
-    }
-}
-
-fn gateway(report: &RelayReport) -> Gateway {
-    Gateway {
-        connections: report.connected,
-        refused: report.refused,
-        unreachable: report.unreachable,
-        turned_away: report.turned_away,
-        most_connections: report.most_connections,
-        datagram_flows: report.flows,
-        most_datagram_flows: report.most_flows,
-        datagram_flows_cut_short: report.flows_cut_short,
-        dropped_datagrams: report.datagrams_dropped,
-        dropped_fragments: report.fragments,
-        pings_refused: report.pings_refused.is_some(),
     }
 }
 

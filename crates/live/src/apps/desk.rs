@@ -51,7 +51,7 @@ impl<'a> Desk<'a> {
 }
 
 /// Bytes that do not repeat soon, always the same: Marsaglia's xorshift.
-pub(super) fn noise(len: usize) -> Vec<u8> {
+pub(crate) fn noise(len: usize) -> Vec<u8> {
     let mut state = 0x2545_f491_u32;
     let mut next = || {
         state ^= state << 13;

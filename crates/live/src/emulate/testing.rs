@@ -2,6 +2,7 @@
 //! an emulation can be looked at byte by byte, in time that jumps.
 
 use super::device::Device;
+pub(super) use crate::apps::noise;
 use ackord_events::{EndpointId, NoSink, TcpState};
 use ackord_scenario::Scenario;
 use ackord_sim::initial_sequence;
@@ -30,18 +31,6 @@ pub(super) struct EndDevice {
     leaving: VecDeque<Vec<u8>>,
     opens: Option<Time>,
     quiet: EventFd,
-}
-
-/// `len` bytes that do not repeat soon.
-pub(super) fn noise(len: usize) -> Vec<u8> {
-    let mut state = 0x2545_f491_u32;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        state as u8
-    };
-    (0..len).map(|_| next()).collect()
 }
 
 impl EndDevice {

@@ -6,7 +6,7 @@
 //! SO_SNDBUF and SO_RCVBUF hold as many bytes of payload as were asked for; getsockopt says twice
 //! that, as the kernel does, which counts its own overhead.
 
-use super::link::Cork;
+use super::link::{Cork, Link};
 use super::option_table::{INTEGERS, Name, TCP_INQ, Values, integer};
 use super::socket::State;
 use super::{Open, World};
@@ -192,7 +192,7 @@ impl World {
         let twice = |set: Option<i32>, otherwise: Bytes| {
             set.map_or(otherwise.get(), |bytes| bytes as u64).saturating_mul(2) as u32
         };
-        let link = self.link_of(fd).and_then(|key| self.links.get(&key));
+        let link = self.link(fd);
         let mut words = [0_u32; 9];
         words[0] = link.map_or(0, |link| link.connection.readable().get() as u32);
         words[1] = twice(receive, config.buffers.receive);
@@ -214,7 +214,7 @@ impl World {
     /// waits to be read (tcp_inq_hint).
     pub(crate) fn left_to_read(&self, fd: i32) -> Option<i32> {
         self.socket(fd).ok()?.options.is_on((IPPROTO_TCP, TCP_INQ)).then(|| {
-            let link = self.link_of(fd).and_then(|key| self.links.get(&key));
+            let link = self.link(fd);
             link.map_or(0, |link| match link.connection.readable() {
                 Bytes::ZERO => i32::from(link.connection.peer_finished()),
                 left => left.get() as i32,
@@ -222,10 +222,14 @@ impl World {
         })
     }
 
+    fn link(&self, fd: i32) -> Option<&Link> {
+        self.links.get(&self.link_of(fd)?)
+    }
+
     /// TCP_MAXSEG: of the connection, or what was set, or 536 before anything is known.
     fn segment_size(&self, fd: i32) -> Result<i32, Errno> {
         let set = self.socket(fd)?.options.integer((IPPROTO_TCP, TCP_MAXSEG));
-        let link = self.link_of(fd).and_then(|key| self.links.get(&key));
+        let link = self.link(fd);
         Ok(match link {
             Some(link) if link.connection.state() != TcpState::SynSent => {
                 link.connection.smss().get() as i32
