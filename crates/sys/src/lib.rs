@@ -12,6 +12,7 @@
 //! | `tun.rs` | [`make_here`]: a TUN device in our own namespace |
 //! | `terminal.rs` | the terminal, lent to a command and taken back |
 //! | `allowed.rs` | [`NamespaceError`]: what was refused, and what would allow it |
+//! | `process.rs` | the bare beginning and end of a process |
 //! | `priority.rs` | [`Urgency`]: first on the processor, where that is allowed |
 //! | `environment.rs` | [`replace_environment`]: the environment of a program of one thread |
 //! | `socket.rs` | what sockets tell and take beyond nix: TCP_INFO, any option |
@@ -35,6 +36,7 @@ mod netlink;
 mod plan;
 mod poll;
 mod priority;
+mod process;
 pub mod socket;
 mod stamped;
 mod start;

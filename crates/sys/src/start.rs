@@ -5,8 +5,8 @@
 #![allow(unsafe_code, reason = "exec and everything before it, in a copy of a threaded program")]
 
 use super::inside::TerminalUse;
-use super::keeper::{clone, exit};
 use super::plan::Command;
+use super::process::{clone, exit};
 use libc::{c_int, pid_t};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};

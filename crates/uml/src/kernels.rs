@@ -15,6 +15,7 @@
 //! | `kernels/tools.rs` | what a build needs of the machine |
 //! | `kernels/tool.rs` | a tool at work: its lines, its failure, its end when nobody waits any longer |
 //! | `kernels/shell.rs`, `kernels/inside.rs` | a shell on a kernel, in real time: outside, and the first process inside |
+//! | `kernels/hash.rs` | SHA-256 |
 //! | `kernels/error.rs` | [`KernelError`] |
 //!
 //! No kernel is shipped: the licence of Linux asks whoever passes on a binary to pass on its source, and
@@ -25,6 +26,7 @@
 mod build;
 mod cache;
 mod error;
+mod hash;
 mod inside;
 mod recipe;
 mod shell;

@@ -4,7 +4,8 @@
 //! folder of the cache which nothing looks for kernels in; it goes when the build ends, however it ends, or
 //! with the next build.
 
-use super::cache::{BINARY, CONFIG, Kernels, hash_of_file, hexadecimal, remove_folder};
+use super::cache::{BINARY, CONFIG, Kernels, remove_folder};
+use super::hash::{hash_of_file, hexadecimal};
 use super::source::{self, Offer};
 use super::tool::Tools;
 use super::{HZ_CHOICES, Kernel, KernelError, KernelWish, Source, recipe, tools};

@@ -7,7 +7,7 @@
 //! of one's own stays as it is altogether.
 
 use super::KernelError;
-use super::cache::hexadecimal;
+use super::hash::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 //! A package need not be installed, and nobody has to be root: `apt-get download` and `dpkg-deb -x` put its
 //! archive into the folder of the build, and it goes when that goes.
 
-use super::cache::{Digester, hash_of_file, hexadecimal};
+use super::hash::{Digester, hash_of_file, hexadecimal};
 use super::tool::Tools;
 use super::{KernelError, Source};
 use sha2::{Digest, Sha256};

@@ -1,6 +1,7 @@
 //! The cache with fake kernels: what is found, what never is, what replaces what.
 
-use super::cache::{BINARY, CONFIG, hash_of_file};
+use super::cache::{BINARY, CONFIG};
+use super::hash::hash_of_file;
 use super::source::{check_tree, hash_of_tree, is_version};
 use super::*;
 use std::fs;
