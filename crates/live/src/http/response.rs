@@ -28,7 +28,7 @@ pub(super) fn status(why: Refused) -> &'static str {
     match why {
         Refused::Malformed => "400 Bad Request",
         Refused::Forbidden => "403 Forbidden",
-        Refused::NotFound => "404 Not Resource",
+        Refused::NotFound => "404 Not Found",
         Refused::InTheWay => "409 Conflict",
         Refused::NoRoom => "507 Insufficient Storage",
     }

@@ -105,7 +105,7 @@ impl<S> FoldFlows<S> {
         self.end(EndpointId { flow, side: Side::Client }).map_or(flow, |end| end.flow)
     }
 
-    /// The number of an byte as if the flow had one connection, which begins at zero.
+    /// The number of a byte as if the flow had one connection, which begins at zero.
     fn seq(&mut self, of: FlowId, end: EndpointId, seq: Seq, bytes: u64) -> Seq {
         let totals = self.totals.entry(end).or_default();
         let Some(Some(connection)) = self.connections.get_mut(&of) else { return seq };

@@ -210,7 +210,7 @@ impl Plan {
         changed.map_or(self.rate_kbit, |(_, rate)| *rate) as f64 * 1e3
     }
 
-    /// The least time from an byte's sending to its acknowledgment: propagation, and what a full
+    /// The least time from a byte's sending to its acknowledgment: propagation, and what a full
     /// packet takes on each link.
     pub fn base_rtt_s(&self) -> f64 {
         self.rtt_ms as f64 / 1e3 + 1500.0 * 8.0 * (1.0 / (self.rate_kbit as f64 * 1e3) + 2.5e-9)
