@@ -2,7 +2,8 @@
 
 use crate::remedies::Verification;
 use ackord_diagnose::{Connection, Diagnosis};
-use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use ackord_report::document::{Block, Cell, Document, Section, Table};
+use ackord_report::table;
 
 /// Something to be known about what would help a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub(super) fn section(connections: &[&Connection], remarks: &[Remark]) -> Option
     }
     let mut section = Section::new("What would help");
     if !advised.is_empty() {
-        section.blocks.push(Block::Table(table(&advised)));
+        section.blocks.push(Block::Table(remedies(&advised)));
         let commands = advised.iter().flat_map(|connection| &connection.remedies);
         let mut notes: Vec<String> = Vec::new();
         for remedy in commands {
@@ -42,31 +43,21 @@ pub(super) fn section(connections: &[&Connection], remarks: &[Remark]) -> Option
     Some(section)
 }
 
-fn table(connections: &[&&Connection]) -> Table {
-    let rows = connections.iter().flat_map(|connection| {
-        connection.remedies.iter().map(|remedy| {
-            let [low, high] = remedy.ci95;
-            vec![
-                Cell::Count(u64::from(connection.id)),
-                Cell::text(remedy.remedy.clone()),
-                Cell::number(remedy.gain_percent, 1),
-                Cell::text(format!("{low:.1} to {high:.1}")),
-                Cell::text(remedy.r#where.clone()),
-            ]
-        })
+fn remedies(connections: &[&&Connection]) -> Table {
+    let of_each = connections.iter().flat_map(|connection| {
+        connection.remedies.iter().map(move |remedy| (connection.id, remedy))
     });
-    Table {
-        caption: "So much less time the same transfer would take, predicted by simulation."
-            .to_owned(),
-        columns: vec![
-            Column::numbers("", ""),
-            Column::words("remedy"),
-            Column::numbers("gain", "%"),
-            Column::words("95 % interval"),
-            Column::words("where"),
-        ],
-        rows: rows.collect(),
-    }
+    table!(of_each, |(connection, remedy)| {
+        let [low, high] = remedy.ci95;
+        [
+            numbers("", "") => connection,
+            words("remedy") => &remedy.remedy,
+            numbers("gain", "%") => Cell::number(remedy.gain_percent, 1),
+            words("95 % interval") => format!("{low:.1} to {high:.1}"),
+            words("where") => &remedy.r#where,
+        ]
+    })
+    .captioned("So much less time the same transfer would take, predicted by simulation.")
 }
 
 /// Whether a gain came, for people.
@@ -75,26 +66,15 @@ pub fn verification_document(
     after: &Diagnosis,
     verification: &Verification,
 ) -> Document {
-    let percent = |value: Option<f64>| value.map_or(Cell::Missing, |value| Cell::number(value, 1));
-    let interval = |of: Option<[f64; 2]>| match of {
-        Some([low, high]) => Cell::text(format!("{low:.1} to {high:.1}")),
-        None => Cell::Missing,
-    };
-    let row = |what: &str, gain: Option<f64>, of: Option<[f64; 2]>| {
-        vec![Cell::text(what), percent(gain), interval(of)]
-    };
-    let table = Table {
-        caption: String::new(),
-        columns: vec![
-            Column::words("gain"),
-            Column::numbers("less time", "%"),
-            Column::words("95 % interval"),
-        ],
-        rows: vec![
-            row("predicted", verification.predicted_percent, verification.predicted_ci95),
-            row("measured", verification.measured_percent, verification.measured_ci95),
-        ],
-    };
+    let both = [
+        ("predicted", verification.predicted_percent, verification.predicted_ci95),
+        ("measured", verification.measured_percent, verification.measured_ci95),
+    ];
+    let table = table!(both, |(what, gain, interval)| [
+        words("gain") => what,
+        numbers("less time", "%") => Cell::number(gain, 1),
+        words("95 % interval") => interval.map(|[low, high]| format!("{low:.1} to {high:.1}")),
+    ]);
     let [old, new] = verification.connections;
     let remedy = verification.remedy.clone().unwrap_or_else(|| "none was predicted".to_owned());
     let facts = vec![

@@ -1,7 +1,8 @@
 //! One connection: its account, its path, its intervals with their reasons.
 
 use ackord_diagnose::{Between, Connection, Interval, Vantage};
-use ackord_report::document::{Block, Cell, Column, Section, Table};
+use ackord_report::document::{Block, Cell, Section};
+use ackord_report::table;
 
 /// Intervals listed on a terminal at most: the longest, in order of time.
 const MOST_INTERVALS: usize = 30;
@@ -72,27 +73,18 @@ fn between(between: &Between) -> Vec<String> {
 }
 
 fn account(connection: &Connection) -> Section {
-    let rows = connection.causes.iter().map(|share| {
-        let frames: Vec<String> = share.frames.iter().map(u64::to_string).collect();
-        vec![
-            Cell::text(share.cause.title()),
-            Cell::number(share.seconds, 3),
-            Cell::number(100.0 * share.seconds / connection.duration_s.max(1e-9), 1),
-            Cell::number(share.confidence, 2),
-            Cell::text(frames.join(" ")),
+    let table = table!(&connection.causes, |share| {
+        let frames = share.frames.iter().map(u64::to_string).collect::<Vec<_>>();
+        [
+            words("cause") => share.cause.title(),
+            numbers("time", "s") => Cell::number(share.seconds, 3),
+            numbers("share", "%") => Cell::number(
+                100.0 * share.seconds / connection.duration_s.max(1e-9), 1
+            ),
+            numbers("confidence", "") => Cell::number(share.confidence, 2),
+            words("frames") => frames.join(" "),
         ]
     });
-    let table = Table {
-        caption: String::new(),
-        columns: vec![
-            Column::words("cause"),
-            Column::numbers("time", "s"),
-            Column::numbers("share", "%"),
-            Column::numbers("confidence", ""),
-            Column::words("frames"),
-        ],
-        rows: rows.collect(),
-    };
     Section::new("Where the time went").with(Block::Table(table))
 }
 
@@ -103,29 +95,17 @@ fn intervals(connection: &Connection) -> Section {
     let hidden = longest.len().saturating_sub(MOST_INTERVALS);
     longest.truncate(MOST_INTERVALS);
     longest.sort_by(|a, b| a.from_s.total_cmp(&b.from_s));
-    let rows = longest.into_iter().map(|interval| {
-        vec![
-            Cell::number(interval.from_s, 3),
-            Cell::number(interval.to_s, 3),
-            Cell::text(interval.cause.title()),
-            Cell::text(format!("{}-{}", interval.frames[0], interval.frames[1])),
-            Cell::text(interval.reason.clone()),
-        ]
-    });
     let caption = match hidden {
         0 => String::new(),
         hidden => format!("The longest; {hidden} shorter ones are in --json and --out."),
     };
-    let table = Table {
-        caption,
-        columns: vec![
-            Column::numbers("from", "s"),
-            Column::numbers("to", "s"),
-            Column::words("cause"),
-            Column::words("frames"),
-            Column::words("why"),
-        ],
-        rows: rows.collect(),
-    };
+    let table = table!(longest, |interval| [
+        numbers("from", "s") => Cell::number(interval.from_s, 3),
+        numbers("to", "s") => Cell::number(interval.to_s, 3),
+        words("cause") => interval.cause.title(),
+        words("frames") => format!("{}-{}", interval.frames[0], interval.frames[1]),
+        words("why") => &interval.reason,
+    ])
+    .captioned(caption);
     Section::new("Along the time").with(Block::Table(table))
 }

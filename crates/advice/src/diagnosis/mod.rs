@@ -23,8 +23,9 @@ pub use page::{connections_to_trace, ends_of, page_of_diagnosis};
 pub use qlog::qlog_of;
 pub use summary::{diagnosis_summary, lost_seconds};
 
-use ackord_diagnose::{Connection, Diagnosis};
-use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use ackord_diagnose::Diagnosis;
+use ackord_report::document::{Block, Cell, Document, Section};
+use ackord_report::table;
 use std::fmt::Write;
 use summary::{by_loss, totals};
 
@@ -92,26 +93,13 @@ fn notes(diagnosis: &Diagnosis) -> Option<Section> {
 fn causes(diagnosis: &Diagnosis) -> Section {
     let totals = totals(diagnosis);
     let all: f64 = totals.iter().map(|(_, seconds, _)| seconds).sum();
-    let rows = totals.iter().take(10).map(|(cause, seconds, count)| {
-        vec![
-            Cell::text(cause.title()),
-            Cell::number(*seconds, 3),
-            Cell::number(100.0 * seconds / all.max(1e-9), 1),
-            Cell::Count(*count as u64),
-            Cell::text(if cause.is_loss() { "yes" } else { "" }),
-        ]
-    });
-    let table = Table {
-        caption: String::new(),
-        columns: vec![
-            Column::words("cause"),
-            Column::numbers("time", "s"),
-            Column::numbers("share", "%"),
-            Column::numbers("connections", ""),
-            Column::words("to be gained"),
-        ],
-        rows: rows.collect(),
-    };
+    let table = table!(totals.iter().take(10), |(cause, seconds, count)| [
+        words("cause") => cause.title(),
+        numbers("time", "s") => Cell::number(*seconds, 3),
+        numbers("share", "%") => Cell::number(100.0 * seconds / all.max(1e-9), 1),
+        numbers("connections", "") => *count as u64,
+        words("to be gained") => if cause.is_loss() { "yes" } else { "" },
+    ]);
     Section::new("Where the time went").with(Block::Table(table))
 }
 
@@ -125,35 +113,21 @@ fn connections(diagnosis: &Diagnosis) -> Section {
             format!("Most lost first; {hidden} more are in --json. `--connection N` shows one.")
         }
     };
-    let row = |connection: &&Connection| {
+    let table = table!(listed, |connection| {
         let worst = connection.causes.iter().find(|share| share.cause.is_loss());
         let worst = worst.filter(|share| share.seconds >= 0.01 * connection.duration_s);
-        vec![
-            Cell::Count(u64::from(connection.id)),
-            Cell::text(connection.client.to_string()),
-            Cell::text(connection.server.to_string()),
-            Cell::number(connection.duration_s, 2),
-            Cell::about(connection.bytes as f64 / 1e6),
-            Cell::about(connection.retransmitted_bytes as f64 / 1e3),
-            Cell::number(lost_seconds(connection), 2),
-            Cell::text(worst.map_or("nothing to gain", |share| share.cause.title())),
+        [
+            numbers("", "") => connection.id,
+            words("client") => connection.client.to_string(),
+            words("server") => connection.server.to_string(),
+            numbers("duration", "s") => Cell::number(connection.duration_s, 2),
+            numbers("data", "MB") => connection.bytes as f64 / 1e6,
+            numbers("retransmitted", "kB") => connection.retransmitted_bytes as f64 / 1e3,
+            numbers("lost", "s") => Cell::number(lost_seconds(connection), 2),
+            words("mostly by") => worst.map_or("nothing to gain", |share| share.cause.title()),
         ]
-    };
-    let table = Table {
-        caption,
-        columns: vec![
-            Column::numbers("", ""),
-            Column::words("client"),
-            Column::words("server"),
-            Column::numbers("duration", "s"),
-            Column::numbers("data", "MB"),
-            Column::numbers("retransmitted", "kB"),
-            Column::numbers("lost", "s"),
-            Column::words("mostly by"),
-        ],
-        rows: listed.iter().map(row).collect(),
-    };
-    Section::new("Connections").with(Block::Table(table))
+    });
+    Section::new("Connections").with(Block::Table(table.captioned(caption)))
 }
 
 /// All intervals of all connections: one line each, times in seconds since the connection's first packet.

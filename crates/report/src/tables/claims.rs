@@ -1,6 +1,6 @@
 //! The tables of a paper's claims, and why they came out as they did.
 
-use crate::document::{Cell, Column, Table, decimals_for};
+use crate::document::{Cell, Table, decimals_for};
 use crate::table;
 use ackord_measure::{Allowed, Claim, Claimant, Verdict};
 
@@ -38,21 +38,9 @@ fn allowed(allowed: &Allowed) -> String {
 
 /// Claims with everything that their verdicts are made of, number by number, for programs.
 pub fn claims_in_full(claims: &[Claim]) -> Table {
-    let words = ["id", "by", "what", "unit"].map(Column::words);
-    let limits = ["paper", "low", "high", "tolerance"].map(|name| Column::numbers(name, ""));
-    let direction = [
-        Column::words("tolerance from"),
-        Column::words("direction"),
-        Column::numbers("direction measured", ""),
-        Column::numbers("direction 95 %", ""),
-    ];
-    let found = ["measured", "95 %", "runs"].map(|name| Column::numbers(name, ""));
-    let verdict =
-        [Column::words("verdict"), Column::numbers("runs to decide", ""), Column::words("why")];
-    let columns = words.into_iter().chain(limits).chain(direction).chain(found).chain(verdict);
-    let rows = claims.iter().map(|claim| {
-        let exact = |value: Option<f64>| Cell::text(value.map_or(String::new(), |v| v.to_string()));
-        let finite = |value: f64| exact(Some(value).filter(|value| value.is_finite()));
+    let exact = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
+    let finite = |value: f64| exact(Some(value).filter(|value| value.is_finite()));
+    table!(claims, |claim| {
         let (low, high) = claim.allowed.bounds();
         let (tolerance, from) = match &claim.allowed {
             Allowed::Value { tolerance, tolerance_from, .. } => {
@@ -61,28 +49,27 @@ pub fn claims_in_full(claims: &[Claim]) -> Table {
             _ => (None, ""),
         };
         let direction = &claim.direction;
-        vec![
-            Cell::text(&claim.id),
-            Cell::text(claim.by.name()),
-            Cell::text(&claim.what),
-            Cell::text(&claim.unit),
-            exact(claim.paper),
-            finite(low),
-            finite(high),
-            exact(tolerance),
-            Cell::text(from),
-            Cell::text(&direction.what),
-            finite(direction.measured),
-            exact(direction.ci95),
-            finite(claim.measured),
-            exact(claim.ci95),
-            Cell::Count(u64::from(claim.runs)),
-            Cell::Verdict(claim.verdict),
-            claim.runs_to_decide.map_or(Cell::Missing, Cell::Count),
-            Cell::text(&claim.why),
+        [
+            words("id") => &claim.id,
+            words("by") => claim.by.name(),
+            words("what") => &claim.what,
+            words("unit") => &claim.unit,
+            numbers("paper", "") => exact(claim.paper),
+            numbers("low", "") => finite(low),
+            numbers("high", "") => finite(high),
+            numbers("tolerance", "") => exact(tolerance),
+            words("tolerance from") => from,
+            words("direction") => &direction.what,
+            numbers("direction measured", "") => finite(direction.measured),
+            numbers("direction 95 %", "") => exact(direction.ci95),
+            numbers("measured", "") => finite(claim.measured),
+            numbers("95 %", "") => exact(claim.ci95),
+            numbers("runs", "") => claim.runs,
+            words("verdict") => Cell::Verdict(claim.verdict),
+            numbers("runs to decide", "") => claim.runs_to_decide,
+            words("why") => &claim.why,
         ]
-    });
-    Table { caption: String::new(), columns: columns.collect(), rows: rows.collect() }
+    })
 }
 
 /// How many claims of the paper's or of this project's have each verdict, in the order of [`Verdict::ALL`].

@@ -4,7 +4,8 @@ use super::entries::{FAMILIES, entries};
 use super::entry::{Case, Entry, WORTH};
 use super::measure::{Guided, Measured};
 use ackord_measure::stats::Estimate;
-use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use ackord_report::document::{Block, Cell, Document, Section, Table};
+use ackord_report::table;
 
 /// One mechanism by itself.
 pub fn document(guided: &Guided) -> Document {
@@ -40,13 +41,10 @@ pub fn page_document(family: &str, members: &[Guided]) -> Document {
 /// What the guide has, family by family.
 pub fn index_document() -> Document {
     let section = |&(family, decides): &(&str, &str)| {
-        let rows = entries().filter(|entry| entry.family == family);
-        let rows = rows.map(|entry| vec![Cell::text(entry.name), Cell::text(one_line(entry))]);
-        let table = Table {
-            caption: String::new(),
-            columns: vec![Column::words("name"), Column::words("idea")],
-            rows: rows.collect(),
-        };
+        let table = table!(entries().filter(|entry| entry.family == family), |entry| [
+            words("name") => entry.name,
+            words("idea") => one_line(entry),
+        ]);
         Section::new(&format!("{decides} ({family})")).with(Block::Table(table))
     };
     Document {
@@ -75,7 +73,7 @@ fn blocks(guided: &Guided) -> Vec<Block> {
     blocks.push(command("The picture is of the first run of", &drawn));
     for (case, measured) in guided.entry.cases.iter().zip(&guided.cases) {
         blocks.push(Block::Text(format!("{} {}", case.effect.heading(), case.when)));
-        blocks.push(Block::Table(table(case, measured)));
+        blocks.push(Block::Table(results(case, measured)));
         blocks.push(command("Shown by", &case.setup.command(case.runs)));
     }
     blocks
@@ -85,20 +83,14 @@ fn command(caption: &str, text: &str) -> Block {
     Block::Command { caption: caption.to_owned(), line: text.to_owned() }
 }
 
-fn table(case: &Case, measured: &Measured) -> Table {
-    let unit = case.metric.unit();
-    let columns = vec![
-        Column::words(case.setup.vary),
-        Column::numbers(case.metric.name, unit),
-        Column::numbers("change", ""),
-    ];
-    let [without, with] = measured.values.map(cell);
-    let change = Cell::text(measured.change());
-    let rows = vec![
-        vec![Cell::text(case.setup.values[0]), without, Cell::text("")],
-        vec![Cell::text(case.setup.values[1]), with, change],
-    ];
-    Table { caption: String::new(), columns, rows }
+fn results(case: &Case, measured: &Measured) -> Table {
+    let [without, with] = case.setup.values;
+    let changes = [String::new(), measured.change()];
+    table!([without, with].into_iter().zip(measured.values).zip(changes), |((value, mean), change)| [
+        words(case.setup.vary) => value,
+        numbers(case.metric.name, case.metric.unit()) => cell(mean),
+        numbers("change", "") => change,
+    ])
 }
 
 fn cell(estimate: Estimate) -> Cell {

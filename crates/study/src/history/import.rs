@@ -2,8 +2,8 @@
 //! stands for.
 
 use ackord_history::{Captured, Counted, FoundTransfer, Transfer, TransferFinder};
-use ackord_report::data;
-use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use ackord_report::document::{Block, Document, Section};
+use ackord_report::{data, table};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{CaptureReader, FrameError, ReadError, glimpse};
 use serde::Serialize;
@@ -121,24 +121,13 @@ pub fn import_report(found: &[(String, Vec<Transfer>)], counts: ImportCounts) ->
             }
         })
         .collect();
-    let columns = vec![
-        Column::words("application"),
-        Column::numbers("transfers", ""),
-        Column::numbers("bytes", ""),
-        Column::numbers("smallest", "bytes"),
-        Column::numbers("largest", "bytes"),
-    ];
-    let row = |entry: &ImportedApplication<'_>| {
-        vec![
-            Cell::text(entry.application),
-            Cell::Count(entry.transfers),
-            Cell::Count(entry.bytes),
-            Cell::Count(entry.smallest_bytes),
-            Cell::Count(entry.largest_bytes),
-        ]
-    };
-    let rows = applications.iter().map(row).collect();
-    let table = Table { caption: String::new(), columns, rows };
+    let table = table!(&applications, |entry| [
+        words("application") => entry.application,
+        numbers("transfers", "") => entry.transfers,
+        numbers("bytes", "") => entry.bytes,
+        numbers("smallest", "bytes") => entry.smallest_bytes,
+        numbers("largest", "bytes") => entry.largest_bytes,
+    ]);
     let fact = |name: &str, count: u64| (name.to_owned(), count.to_string());
     let facts = [
         fact("TCP packets", counts.tcp_packets),

@@ -7,7 +7,8 @@ use ackord_measure::stats::{self, Estimate};
 use ackord_measure::{
     FidelityMetric, FidelityScenario, FidelityVerdict, ScenarioVerdict, UnsettableKnob,
 };
-use ackord_report::document::{Block, Cell as Shown, Column, Document, Section, Table};
+use ackord_report::document::{Block, Document, Section, Table};
+use ackord_report::table;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -200,44 +201,27 @@ fn section(report: &GatewayTrialsReport, trial: &str) -> Section {
 }
 
 fn goodput_table(rows: &[&TrialRow]) -> Table {
-    let columns = vec![
-        Column::words("goodput"),
-        Column::words("remedy"),
-        Column::words("live, Mbit/s"),
-        Column::words("simulated, Mbit/s"),
-        Column::words("error, %"),
-        Column::words("goal"),
-        Column::words("gain live"),
-        Column::words("gain simulated"),
-        Column::numbers("runs", ""),
-    ];
-    let row = |row: &&TrialRow| {
-        let metric = row.goodput()?;
-        let of = |value: Option<f64>, half: Option<f64>| with_interval(value, half, 2);
+    let told = rows.iter().filter_map(|row| Some((row, row.goodput()?)));
+    let gain =
+        |gain: Option<Estimate>| with_interval(gain.map(|g| g.mean), gain.and_then(|g| g.ci95), 2);
+    table!(told, |(row, metric)| {
         let error = match (metric.error_percent, metric.ci95) {
             (Some(error), Some([from, to])) => format!("{error:+.1} ({from:+.1} to {to:+.1})"),
             (Some(error), None) => format!("{error:+.1}"),
             (None, _) => NOTHING.to_owned(),
         };
-        let gain = |gain: Option<Estimate>| {
-            Shown::text(gain.map_or_else(
-                || NOTHING.to_owned(),
-                |gain| with_interval(Some(gain.mean), gain.ci95, 2),
-            ))
-        };
-        Some(vec![
-            Shown::text(row.told_circumstances()),
-            Shown::text(row.told_remedy()),
-            Shown::text(of(metric.kernel, metric.kernel_ci95)),
-            Shown::text(of(metric.sim, metric.sim_ci95)),
-            Shown::text(error),
-            Shown::text(verdict(row, metric)),
-            gain(row.gain_live),
-            gain(row.gain_simulated),
-            Shown::Count(row.compared.seeds.len() as u64),
-        ])
-    };
-    Table { caption: String::new(), columns, rows: rows.iter().filter_map(row).collect() }
+        [
+            words("goodput") => row.told_circumstances(),
+            words("remedy") => row.told_remedy(),
+            words("live, Mbit/s") => with_interval(metric.kernel, metric.kernel_ci95, 2),
+            words("simulated, Mbit/s") => with_interval(metric.sim, metric.sim_ci95, 2),
+            words("error, %") => error,
+            words("goal") => verdict(row, metric),
+            words("gain live") => gain(row.gain_live),
+            words("gain simulated") => gain(row.gain_simulated),
+            numbers("runs", "") => row.compared.seeds.len() as u64,
+        ]
+    })
 }
 
 fn verdict(row: &TrialRow, metric: &FidelityMetric) -> String {
@@ -251,15 +235,11 @@ fn verdict(row: &TrialRow, metric: &FidelityMetric) -> String {
 
 /// What is told beside goodput: how soon data flows again, or how flows share a link.
 fn beside_table(rows: &[&TrialRow]) -> Table {
-    let columns = vec![
-        Column::words("beside it"),
-        Column::words("remedy"),
-        Column::words("what"),
-        Column::words("live"),
-        Column::words("simulated"),
-        Column::words("error, %"),
-    ];
-    let row = |row: &&TrialRow, metric: &FidelityMetric| {
+    let told = rows.iter().flat_map(|row| {
+        let metrics = row.compared.metrics.iter().filter(|metric| row.tells(metric));
+        metrics.map(move |metric| (row, metric))
+    });
+    table!(told, |(row, metric)| {
         let decimals = match metric.unit.as_str() {
             "" => 3,
             "ms" => 0,
@@ -267,20 +247,15 @@ fn beside_table(rows: &[&TrialRow]) -> Table {
         };
         let unit = if metric.unit.is_empty() { "" } else { ", " };
         let error = metric.error_percent.map(|error| format!("{error:+.1}"));
-        vec![
-            Shown::text(row.told_circumstances()),
-            Shown::text(row.told_remedy()),
-            Shown::text(format!("{}{unit}{}", metric.metric, metric.unit)),
-            Shown::text(with_interval(metric.kernel, metric.kernel_ci95, decimals)),
-            Shown::text(with_interval(metric.sim, metric.sim_ci95, decimals)),
-            Shown::text(error.unwrap_or_else(|| NOTHING.to_owned())),
+        [
+            words("beside it") => row.told_circumstances(),
+            words("remedy") => row.told_remedy(),
+            words("what") => format!("{}{unit}{}", metric.metric, metric.unit),
+            words("live") => with_interval(metric.kernel, metric.kernel_ci95, decimals),
+            words("simulated") => with_interval(metric.sim, metric.sim_ci95, decimals),
+            words("error, %") => error.unwrap_or_else(|| NOTHING.to_owned()),
         ]
-    };
-    let of = |one: &&TrialRow| {
-        let metrics = one.compared.metrics.iter().filter(|metric| one.tells(metric));
-        metrics.map(|metric| row(one, metric)).collect::<Vec<_>>()
-    };
-    Table { caption: String::new(), columns, rows: rows.iter().flat_map(of).collect() }
+    })
 }
 
 fn with_interval(value: Option<f64>, half: Option<f64>, decimals: usize) -> String {
@@ -299,15 +274,12 @@ fn untold(report: &GatewayTrialsReport) -> Option<Section> {
             knobs.entry(knob).or_default().insert(row.told_circumstances());
         }
     }
-    let rows: Vec<Vec<Shown>> = knobs
-        .into_iter()
-        .map(|(UnsettableKnob { knob, asked, outcome }, of)| {
-            let of = of.into_iter().collect::<Vec<_>>().join("; ");
-            vec![Shown::text(knob), Shown::text(asked), Shown::text(outcome), Shown::text(of)]
-        })
-        .collect();
-    let columns = ["knob", "simulated", "live", "where"].map(Column::words).to_vec();
-    let table = Table { caption: String::new(), columns, rows };
+    let table = table!(knobs, |(UnsettableKnob { knob, asked, outcome }, of)| [
+        words("knob") => knob,
+        words("simulated") => asked,
+        words("live") => outcome,
+        words("where") => of.into_iter().collect::<Vec<_>>().join("; "),
+    ]);
     let told = Section::new("What the kernel does otherwise").with(Block::Table(table));
     report.rows.iter().any(|row| !row.compared.settings.is_empty()).then_some(told)
 }

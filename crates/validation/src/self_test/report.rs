@@ -5,7 +5,8 @@ use super::run::Place;
 use super::score::{Matrix, Named, Score};
 use super::trial::CaseScore;
 use ackord_diagnose::Cause;
-use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use ackord_report::document::{Block, Cell, Document, Section, Table};
+use ackord_report::table;
 use ackord_study::VERSION;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -167,30 +168,16 @@ fn percent(of: Named) -> Cell {
 }
 
 fn shares(caption: &str, first: &str, groups: &[GroupShare]) -> Table {
-    let row = |one: &GroupShare| {
-        vec![
-            Cell::text(one.group.clone()),
-            Cell::Count(one.captures as u64),
-            Cell::number(one.all.seconds, 0),
-            percent(one.all),
-            percent(one.injected),
-            percent(one.lost),
-            false_percent(one),
-        ]
-    };
-    Table {
-        caption: caption.to_owned(),
-        columns: vec![
-            Column::words(first),
-            Column::numbers("captures", ""),
-            Column::numbers("seconds", "s"),
-            Column::numbers("right", "%"),
-            Column::numbers("right of injected", "%"),
-            Column::numbers("right of lost", "%"),
-            Column::numbers("falsely lost", "%"),
-        ],
-        rows: groups.iter().map(row).collect(),
-    }
+    table!(groups, |one| [
+        words(first) => &one.group,
+        numbers("captures", "") => one.captures as u64,
+        numbers("seconds", "s") => Cell::number(one.all.seconds, 0),
+        numbers("right", "%") => percent(one.all),
+        numbers("right of injected", "%") => percent(one.injected),
+        numbers("right of lost", "%") => percent(one.lost),
+        numbers("falsely lost", "%") => false_percent(one),
+    ])
+    .captioned(caption)
 }
 
 /// The share falsely lost, and in brackets that which was not right within a round trip either.
@@ -201,36 +188,27 @@ fn false_percent(one: &GroupShare) -> Cell {
 }
 
 fn confusions(report: &SelfTestReport) -> Table {
-    let mut rows = Vec::new();
-    for cause in Cause::ALL {
+    let of_each = Cause::ALL.into_iter().filter_map(|cause| {
         let row = &report.matrix.0[cause.index()];
         let seconds: f64 = row.iter().sum();
         let said: f64 = report.matrix.0.iter().map(|row| row[cause.index()]).sum();
-        if seconds + said <= 0.0 {
-            continue;
-        }
-        let mut others: Vec<_> =
-            Cause::ALL.into_iter().filter(|it| *it != cause && row[it.index()] > 0.0).collect();
-        others.sort_by(|a, b| row[b.index()].total_cmp(&row[a.index()]));
+        (seconds + said > 0.0).then_some((cause, row, seconds, said))
+    });
+    table!(of_each, |(cause, row, seconds, said)| {
+        let others = {
+            let others = Cause::ALL.into_iter().filter(|it| *it != cause && row[it.index()] > 0.0);
+            let mut others: Vec<_> = others.collect();
+            others.sort_by(|a, b| row[b.index()].total_cmp(&row[a.index()]));
+            others
+        };
         let told = |it: &Cause| format!("{} {:.1} s", it.name(), row[it.index()]);
         let share = |of: f64| (of > 0.0).then(|| row[cause.index()] / of * 100.0);
-        rows.push(vec![
-            Cell::text(cause.name()),
-            Cell::number(seconds, 1),
-            Cell::number(share(seconds), 1),
-            Cell::number(share(said), 1),
-            Cell::text(others.iter().take(4).map(told).collect::<Vec<_>>().join(", ")),
-        ]);
-    }
-    Table {
-        caption: String::new(),
-        columns: vec![
-            Column::words("true cause"),
-            Column::numbers("seconds", "s"),
-            Column::numbers("named so", "%"),
-            Column::numbers("rightly, where named", "%"),
-            Column::words("else taken for"),
-        ],
-        rows,
-    }
+        [
+            words("true cause") => cause.name(),
+            numbers("seconds", "s") => Cell::number(seconds, 1),
+            numbers("named so", "%") => Cell::number(share(seconds), 1),
+            numbers("rightly, where named", "%") => Cell::number(share(said), 1),
+            words("else taken for") => others.iter().take(4).map(told).collect::<Vec<_>>().join(", "),
+        ]
+    })
 }

@@ -1,7 +1,8 @@
 //! A first difference as a document.
 
-use super::{EndState, FirstDifference, Parting, SentSegment};
-use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
+use super::{FirstDifference, Parting};
+use ackord_report::document::{Block, Cell, Document, Section, Table};
+use ackord_report::table;
 
 /// What was found, for people; `command` repeats it.
 pub fn difference_document(found: &[FirstDifference], command: &str) -> Document {
@@ -42,75 +43,41 @@ fn section(found: &FirstDifference) -> Section {
 }
 
 fn segments(parting: &Parting) -> Table {
-    let columns = vec![
-        Column::words("side"),
-        Column::words("sent by"),
-        Column::numbers("at", "s"),
-        Column::words("flags"),
-        Column::numbers("first byte", ""),
-        Column::numbers("length", "B"),
-        Column::numbers("acknowledges", ""),
-        Column::words("SACK"),
-        Column::numbers("window field", ""),
-    ];
-    let before = parting.before.iter().map(|segment| row("both", segment));
-    let model = parting.model.iter().map(|segment| row("model", segment));
-    let kernel = parting.kernel.iter().map(|segment| row("kernel", segment));
-    Table {
-        caption: "The segments before, as the model sent them, and the first that differs."
-            .to_owned(),
-        columns,
-        rows: before.chain(model).chain(kernel).collect(),
-    }
-}
-
-fn row(side: &str, segment: &SentSegment) -> Vec<Cell> {
-    let blocks = segment.sack.iter().map(|(start, end)| format!("{start}:{end}"));
-    vec![
-        Cell::text(side),
-        Cell::text(&segment.end),
-        Cell::number(segment.at_s, 6),
-        Cell::text(&segment.flags),
-        Cell::Count(segment.seq),
-        Cell::Count(u64::from(segment.length)),
-        Cell::Count(segment.ack),
-        Cell::text(blocks.collect::<Vec<_>>().join(" ")),
-        Cell::Count(u64::from(segment.window)),
-    ]
+    let before = parting.before.iter().map(|segment| ("both", segment));
+    let model = parting.model.iter().map(|segment| ("model", segment));
+    let kernel = parting.kernel.iter().map(|segment| ("kernel", segment));
+    table!(before.chain(model).chain(kernel), |(side, segment)| {
+        let blocks = segment.sack.iter().map(|(start, end)| format!("{start}:{end}"));
+        [
+            words("side") => side,
+            words("sent by") => &segment.end,
+            numbers("at", "s") => Cell::number(segment.at_s, 6),
+            words("flags") => &segment.flags,
+            numbers("first byte", "") => segment.seq,
+            numbers("length", "B") => segment.length,
+            numbers("acknowledges", "") => segment.ack,
+            words("SACK") => blocks.collect::<Vec<_>>().join(" "),
+            numbers("window field", "") => u32::from(segment.window),
+        ]
+    })
+    .captioned("The segments before, as the model sent them, and the first that differs.")
 }
 
 fn states(parting: &Parting) -> Table {
-    let columns = vec![
-        Column::words("end"),
-        Column::numbers("told at", "s"),
-        Column::numbers("cwnd", "B"),
-        Column::numbers("ssthresh", "B"),
-        Column::numbers("SRTT", "ms"),
-        Column::numbers("RTO", "ms"),
-        Column::words("recovery"),
-        Column::numbers("taken for lost", "segments"),
-        Column::numbers("timeouts", ""),
-    ];
-    let row = |side: &str, state: &EndState| {
-        let count = |count: Option<u64>| count.map_or(Cell::Missing, Cell::Count);
-        vec![
-            Cell::text(side),
-            Cell::number(state.told_at_s, 6),
-            count(state.cwnd_bytes),
-            count(state.ssthresh_bytes),
-            Cell::number(state.srtt_ms, 3),
-            Cell::number(state.rto_ms, 1),
-            Cell::text(state.recovery.unwrap_or("none")),
-            Cell::Count(state.lost_segments),
-            Cell::Count(state.timeouts),
-        ]
-    };
-    Table {
-        caption:
-            "What that end was like then. A kernel's losses and timeouts are told from its packets \
-                  and from TCP_INFO, each millisecond."
-                .to_owned(),
-        columns,
-        rows: vec![row("model", &parting.model_state), row("kernel", &parting.kernel_state)],
-    }
+    let both = [("model", &parting.model_state), ("kernel", &parting.kernel_state)];
+    table!(both, |(side, state)| [
+        words("end") => side,
+        numbers("told at", "s") => Cell::number(state.told_at_s, 6),
+        numbers("cwnd", "B") => state.cwnd_bytes,
+        numbers("ssthresh", "B") => state.ssthresh_bytes,
+        numbers("SRTT", "ms") => Cell::number(state.srtt_ms, 3),
+        numbers("RTO", "ms") => Cell::number(state.rto_ms, 1),
+        words("recovery") => state.recovery.unwrap_or("none"),
+        numbers("taken for lost", "segments") => state.lost_segments,
+        numbers("timeouts", "") => state.timeouts,
+    ])
+    .captioned(
+        "What that end was like then. A kernel's losses and timeouts are told from its packets \
+         and from TCP_INFO, each millisecond.",
+    )
 }
