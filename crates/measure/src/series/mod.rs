@@ -224,15 +224,20 @@ impl Sink for Series {
     /// # Panics
     /// If the event names a flow or link for which there is no label.
     fn emit(&mut self, at: Time, event: Event<'_>) {
-        if let Some(endpoint) = event.endpoint() {
-            let flow = self.flows.get_mut(endpoint.flow.0 as usize);
-            let flow = flow.expect("the labels name every flow");
-            return match flow.sends == endpoint.side {
-                true => flow.sender_did(at, event),
-                false => flow.receiver_did(at, event),
-            };
-        }
         match event {
+            Event::SegmentSent { endpoint, .. }
+            | Event::CwndChanged { endpoint, .. }
+            | Event::RttSampled { endpoint, .. }
+            | Event::AckAdvanced { endpoint, .. }
+            | Event::DataDelivered { endpoint, .. }
+            | Event::DatagramDelivered { endpoint, .. } => {
+                let flow = self.flows.get_mut(endpoint.flow.0 as usize);
+                let flow = flow.expect("the labels name every flow");
+                match flow.sends == endpoint.side {
+                    true => flow.sender_did(at, event),
+                    false => flow.receiver_did(at, event),
+                }
+            }
             Event::PacketEnqueued { link, queue_packets, queue_bytes, .. } => {
                 self.link(link).queue_length(at, queue_packets, queue_bytes);
             }
@@ -248,7 +253,30 @@ impl Sink for Series {
                 }
             }
             // Not values against time that a plot has.
-            _ => {}
+            Event::StateChanged { .. }
+            | Event::FlowSeen { .. }
+            | Event::TransferBegan { .. }
+            | Event::TransferCompleted { .. }
+            | Event::DatagramSent { .. }
+            | Event::AckTimeoutChanged { .. }
+            | Event::SegmentLost { .. }
+            | Event::RecoveryEntered { .. }
+            | Event::RecoveryExited { .. }
+            | Event::RecoveryUndone { .. }
+            | Event::RetransmissionSpurious { .. }
+            | Event::RetransmissionTimeout { .. }
+            | Event::R1Reached { .. }
+            | Event::SegmentRefused { .. }
+            | Event::PacketDuplicated { .. }
+            | Event::OutageMet { .. }
+            | Event::MediumTaken { .. }
+            | Event::ProxySent { .. }
+            | Event::ProxyAbsorbed { .. }
+            | Event::ProxyReleased { .. }
+            | Event::ProxyActed { .. }
+            | Event::ProxyFailed { .. }
+            | Event::ProxyRestarted { .. }
+            | Event::PacketTapped { .. } => {}
         }
     }
 }

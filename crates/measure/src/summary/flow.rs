@@ -90,7 +90,7 @@ impl FlowFold {
             Event::RecoveryEntered { kind, .. } => self.recovery_entered(of, kind),
             Event::RetransmissionSpurious { .. } => self.retransmitted_in_vain(of),
             Event::RetransmissionTimeout { .. } => self.timed_out(of),
-            // What a table has no column for.
+            // The summary hands no others on.
             _ => {}
         }
     }

@@ -35,9 +35,9 @@ pub use run::{FairnessSummary, RUN_METRICS, RunIdentity, RunSummary};
 pub use transfers::{CompletedTransfer, Ranking, TRANSFER_METRICS, TransferSummary};
 
 use crate::{LinkLabel, RunLabels};
-use ackord_events::{Event, ProxyId, Sink};
+use ackord_events::{DropReason, Event, LinkId, ProxyId, Sink};
 use ackord_units::{Span, Time};
-use ackord_wire::FlowId;
+use ackord_wire::{FlowId, Packet};
 use flow::FlowFold;
 use link::LinkFold;
 use proxy::ProxyFold;
@@ -106,8 +106,27 @@ impl Summary {
     }
 
     #[inline]
-    fn link(&mut self, link: ackord_events::LinkId) -> &mut LinkFold {
+    fn link(&mut self, link: LinkId) -> &mut LinkFold {
         &mut self.links.get_mut(link.0 as usize).expect("the labels name every link").1
+    }
+}
+
+impl Summary {
+    fn outage_met(&mut self, began: Time, ends: Time) {
+        self.flows.iter_mut().for_each(|flow| flow.outage_met(began, ends));
+        self.proxies.iter_mut().for_each(|fold| fold.met(began, ends));
+    }
+
+    fn dropped(&mut self, link: LinkId, packet: &Packet, reason: DropReason) {
+        match self.links.get_mut(link.0 as usize) {
+            Some((_, fold)) => fold.dropped(packet.len(), reason),
+            // No way leads to where it wanted to go, so it died on no link.
+            None => self.unroutable_packets += 1,
+        }
+        // Traffic that is no connection's has no label either.
+        if let Some(flow) = self.flows.get_mut(packet.flow.0 as usize) {
+            flow.packet_dropped(packet.from);
+        }
     }
 }
 
@@ -115,16 +134,24 @@ impl Sink for Summary {
     /// # Panics
     /// If the event names a flow or link for which there is no label.
     fn emit(&mut self, at: Time, event: Event<'_>) {
-        if let Some(endpoint) = event.endpoint() {
-            return self.flow(endpoint.flow).emit(at, endpoint.side, event);
-        }
         match event {
-            Event::OutageMet { began, ends, .. } => {
-                for flow in &mut self.flows {
-                    flow.outage_met(began, ends);
-                }
-                self.proxies.iter_mut().for_each(|fold| fold.met(began, ends));
+            Event::SegmentSent { endpoint, .. }
+            | Event::DataDelivered { endpoint, .. }
+            | Event::DatagramSent { endpoint, .. }
+            | Event::DatagramDelivered { endpoint, .. }
+            | Event::AckAdvanced { endpoint, .. }
+            | Event::TransferBegan { endpoint, .. }
+            | Event::TransferCompleted { endpoint, .. }
+            | Event::CwndChanged { endpoint, .. }
+            | Event::RttSampled { endpoint, .. }
+            | Event::AckTimeoutChanged { endpoint, .. }
+            | Event::SegmentLost { endpoint, .. }
+            | Event::RecoveryEntered { endpoint, .. }
+            | Event::RetransmissionSpurious { endpoint, .. }
+            | Event::RetransmissionTimeout { endpoint, .. } => {
+                self.flow(endpoint.flow).emit(at, endpoint.side, event);
             }
+            Event::OutageMet { began, ends, .. } => self.outage_met(began, ends),
             Event::ProxyActed { proxy, act, .. } => self.proxy(proxy).acted(at, act),
             Event::ProxyFailed { proxy } => self.proxy(proxy).failed(),
             Event::ProxyRestarted { proxy } => self.proxy(proxy).restarted(),
@@ -139,19 +166,19 @@ impl Sink for Summary {
             Event::MediumTaken { link, airtime, frames, outcome } => {
                 self.link(link).took_medium(at, airtime, (frames, outcome));
             }
-            Event::PacketDropped { link, packet, reason } => {
-                match self.links.get_mut(link.0 as usize) {
-                    Some((_, fold)) => fold.dropped(packet.len(), reason),
-                    // No way leads to where it wanted to go, so it died on no link.
-                    None => self.unroutable_packets += 1,
-                }
-                // Traffic that is no connection's has no label either.
-                if let Some(flow) = self.flows.get_mut(packet.flow.0 as usize) {
-                    flow.packet_dropped(packet.from);
-                }
-            }
-            // Boxes and links count their packets themselves.
-            _ => {}
+            Event::PacketDropped { link, packet, reason } => self.dropped(link, packet, reason),
+            // What a table has no column for; boxes and links count their packets themselves.
+            Event::StateChanged { .. }
+            | Event::FlowSeen { .. }
+            | Event::RecoveryExited { .. }
+            | Event::RecoveryUndone { .. }
+            | Event::R1Reached { .. }
+            | Event::SegmentRefused { .. }
+            | Event::PacketDuplicated { .. }
+            | Event::ProxySent { .. }
+            | Event::ProxyAbsorbed { .. }
+            | Event::ProxyReleased { .. }
+            | Event::PacketTapped { .. } => {}
         }
     }
 }

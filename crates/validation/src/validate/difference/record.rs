@@ -164,41 +164,77 @@ impl Recorder {
     }
 }
 
+impl EndState {
+    /// Takes what an end tells of itself.
+    fn told(&mut self, event: Event<'_>) {
+        let millis = |span: Span| Some(span.as_secs_f64() * 1e3);
+        match event {
+            Event::CwndChanged { cwnd, ssthresh, .. } => {
+                self.cwnd_bytes = Some(cwnd.get());
+                self.ssthresh_bytes = (ssthresh != Bytes::MAX).then(|| ssthresh.get());
+            }
+            Event::RttSampled { srtt, rto, .. } => {
+                (self.srtt_ms, self.rto_ms) = (millis(srtt), millis(rto));
+            }
+            Event::RecoveryEntered { kind, .. } => {
+                self.recovery = Some(match kind {
+                    RecoveryKind::Fast => "fast",
+                    RecoveryKind::Timeout => "timeout",
+                });
+            }
+            Event::RecoveryExited { .. } => self.recovery = None,
+            Event::SegmentLost { .. } => self.lost_segments += 1,
+            Event::RetransmissionTimeout { .. } => self.timeouts += 1,
+            // The recorder hands no others on.
+            _ => {}
+        }
+    }
+}
+
 impl Sink for Recorder {
     fn emit(&mut self, at: Time, event: Event<'_>) {
-        let millis = |span: Span| span.as_secs_f64() * 1e3;
         match event {
             Event::PacketTapped { tap: TapPoint::LinkIn(link), packet }
                 if self.from.get(&link) == Some(&packet.src) =>
             {
                 self.sent(at, packet);
             }
-            Event::CwndChanged { endpoint, cwnd, ssthresh, .. } => {
-                self.change(at, endpoint, |state| {
-                    state.cwnd_bytes = Some(cwnd.get());
-                    state.ssthresh_bytes = (ssthresh != Bytes::MAX).then(|| ssthresh.get());
-                });
-            }
-            Event::RttSampled { endpoint, srtt, rto, .. } => self.change(at, endpoint, |state| {
-                (state.srtt_ms, state.rto_ms) = (Some(millis(srtt)), Some(millis(rto)));
-            }),
-            Event::RecoveryEntered { endpoint, kind } => self.change(at, endpoint, |state| {
-                state.recovery = Some(match kind {
-                    RecoveryKind::Fast => "fast",
-                    RecoveryKind::Timeout => "timeout",
-                });
-            }),
-            Event::RecoveryExited { endpoint, .. } => {
-                self.change(at, endpoint, |state| state.recovery = None);
-            }
-            Event::SegmentLost { endpoint, .. } => {
-                self.change(at, endpoint, |state| state.lost_segments += 1);
-            }
-            Event::RetransmissionTimeout { endpoint, .. } => {
-                self.change(at, endpoint, |state| state.timeouts += 1);
+            Event::CwndChanged { endpoint, .. }
+            | Event::RttSampled { endpoint, .. }
+            | Event::RecoveryEntered { endpoint, .. }
+            | Event::RecoveryExited { endpoint, .. }
+            | Event::SegmentLost { endpoint, .. }
+            | Event::RetransmissionTimeout { endpoint, .. } => {
+                self.change(at, endpoint, |state| state.told(event));
             }
             // Neither a segment of an end nor a state that both sides tell.
-            _ => {}
+            Event::PacketTapped { .. }
+            | Event::StateChanged { .. }
+            | Event::FlowSeen { .. }
+            | Event::SegmentSent { .. }
+            | Event::DataDelivered { .. }
+            | Event::TransferBegan { .. }
+            | Event::TransferCompleted { .. }
+            | Event::DatagramSent { .. }
+            | Event::DatagramDelivered { .. }
+            | Event::AckAdvanced { .. }
+            | Event::AckTimeoutChanged { .. }
+            | Event::RecoveryUndone { .. }
+            | Event::RetransmissionSpurious { .. }
+            | Event::R1Reached { .. }
+            | Event::SegmentRefused { .. }
+            | Event::PacketEnqueued { .. }
+            | Event::PacketDequeued { .. }
+            | Event::PacketDropped { .. }
+            | Event::PacketDuplicated { .. }
+            | Event::OutageMet { .. }
+            | Event::MediumTaken { .. }
+            | Event::ProxySent { .. }
+            | Event::ProxyAbsorbed { .. }
+            | Event::ProxyReleased { .. }
+            | Event::ProxyActed { .. }
+            | Event::ProxyFailed { .. }
+            | Event::ProxyRestarted { .. } => {}
         }
     }
 }
