@@ -299,8 +299,8 @@ fn ends(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Fixed, at, room};
     use crate::lengths::Lengths;
+    use crate::testing::{Fixed, at, room};
     use ackord_units::RandomStream;
 
     const ROOM: Fixed = room(Bytes(10_000));

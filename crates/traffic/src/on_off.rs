@@ -137,8 +137,8 @@ impl WorkloadKnobs for OnOffKnobs {
 mod tests {
     use super::*;
     use crate::Transfer;
-    use crate::testing::{Fixed, at, room};
     use crate::lengths::Lengths;
+    use crate::testing::{Fixed, at, room};
     use ackord_units::RandomStream;
 
     const ROOM: Fixed = room(Bytes(10_000));

@@ -1,7 +1,7 @@
 //! One transfer after the other on one connection, with pauses in between.
 
-use crate::lengths::{Lengths, Script};
 use crate::knobs::{COUNT, GapKnobs, LEAST, MOST, SET_BY_SCENARIO, SIZE_DISTRIBUTION, lengths};
+use crate::lengths::{Lengths, Script};
 use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
 use crate::{Draw, Step, Transfer};
 use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};

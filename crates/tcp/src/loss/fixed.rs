@@ -1,8 +1,7 @@
 //! A fixed number of duplicate acknowledgments (RFC 5681 §3.2).
 
 use super::{
-    DetectorProfile, DetectorView, LossConfig, LossDetector, LossFacts, LossVerdict, Spurious,
-    Undo
+    DetectorProfile, DetectorView, LossConfig, LossDetector, LossFacts, LossVerdict, Spurious, Undo,
 };
 use ackord_units::{Bytes, Keyword, Knob, KnobKind, Knobs, Time};
 

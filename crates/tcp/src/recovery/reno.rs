@@ -40,8 +40,7 @@ impl RenoRecovery {
 
 impl Recovery for RenoRecovery {
     fn profile(&self) -> RecoveryProfile {
-        let reentry =
-            if self.once_per_window { Reentry::AfterRecover } else { Reentry::Allowed };
+        let reentry = if self.once_per_window { Reentry::AfterRecover } else { Reentry::Allowed };
         RecoveryProfile { reentry, ..RecoveryProfile::STANDARD }
     }
 

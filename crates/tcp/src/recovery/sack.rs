@@ -70,11 +70,7 @@ impl Recovery for SackRecovery {
     }
 
     fn profile(&self) -> RecoveryProfile {
-        RecoveryProfile {
-            spreads_reduction: self.prr,
-            rescues: true,
-            ..RecoveryProfile::STANDARD
-        }
+        RecoveryProfile { spreads_reduction: self.prr, rescues: true, ..RecoveryProfile::STANDARD }
     }
 
     fn enter(&mut self, entry: &Entry) {
@@ -100,11 +96,7 @@ impl Recovery for SackRecovery {
     }
 
     fn allowance(&self, flight: &Flight) -> Bytes {
-        if self.prr {
-            self.reduction.allowance()
-        } else {
-            flight.cwnd.saturating_sub(flight.pipe)
-        }
+        if self.prr { self.reduction.allowance() } else { flight.cwnd.saturating_sub(flight.pipe) }
     }
 }
 
@@ -173,7 +165,10 @@ mod tests {
         let mut sack = SackRecovery::new(true);
         let flight = Flight { sacked: Bytes(3 * SMSS), ..flight(16) };
         sack.enter(&Entry { flight, duplicate_acks: 3, delivered: Bytes(SMSS) });
-        assert_eq!((sack.reduction.recover_flight, sack.reduction.delivered), (Bytes(18 * SMSS), Bytes(SMSS)));
+        assert_eq!(
+            (sack.reduction.recover_flight, sack.reduction.delivered),
+            (Bytes(18 * SMSS), Bytes(SMSS))
+        );
         // CEIL (1000 * 10 / 18), the fast retransmit, which leaves in any case.
         assert_eq!(sack.allowance(&flight), Bytes(556));
     }

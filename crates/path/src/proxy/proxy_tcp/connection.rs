@@ -6,16 +6,16 @@ mod silence;
 mod verdict;
 
 use super::super::{Cached, Mark, MobileAck, Observed, Outbox, ProxyStats, SegmentCache, Verdict};
-use super::config::{PracticalConfig};
-use super::copies::{again};
-use super::detect::{WirelessTrip};
+use super::config::PracticalConfig;
+use super::copies::again;
+use super::detect::WirelessTrip;
 use super::flows::{Limits, Tracked};
 use super::hold::{Aftermath, Hold};
 use super::rate::DeliveryRate;
 use super::recovery::{Answered, Circumstances, FlowRecovery, Sack};
 use super::reserve::Reserve;
-use super::stance::{Spells};
-use ackord_events::{ProxySending};
+use super::stance::Spells;
+use ackord_events::ProxySending;
 use ackord_units::{Bytes, Seq, Span, Time};
 use ackord_wire::{Flags, FlowId, NodeId, Packet, Segment};
 
@@ -200,7 +200,9 @@ impl Connection {
             recovery.on_delivered(now, cached, trip, which_sending(cached, echo, held));
         };
         FlowRecovery::mark_sacked(&mut self.cache, segment, &mut delivered);
-        let (MobileAck::New(bytes_acked), Some(una)) = (said, self.seen.una()) else { return delivers };
+        let (MobileAck::New(bytes_acked), Some(una)) = (said, self.seen.una()) else {
+            return delivers;
+        };
         let covered = self.cache.iter().take_while(|it| it.segment().end_seq().at_or_before(una));
         covered.filter(|cached| !cached.sacked).for_each(delivered);
         let sample = self.cache.sample(now, una).filter(|_| !held);

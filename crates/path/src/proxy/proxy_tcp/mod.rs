@@ -146,8 +146,7 @@ impl ProxyKnobs for ProxyTcpKnobs {
         }
         let freeze = self.freeze;
         let practical = |in_path| {
-            let config =
-                PracticalConfig { local_timeout, probe_interval, freeze, in_path, limits };
+            let config = PracticalConfig { local_timeout, probe_interval, freeze, in_path, limits };
             Box::new(PracticalProxy::new(config))
         };
         match self.place {

@@ -64,9 +64,7 @@ impl Reserve {
     /// Lets one go; with a window of zero if that is to be `closed`: if the sender is not to send.
     pub(super) fn release_one(&mut self, now: Time, closed: bool, out: &mut Outbox) {
         let Some(mut packet) = self.held.pop_front() else { return };
-        if closed
-            && let Some(segment) = &mut packet.tcp
-        {
+        if closed && let Some(segment) = &mut packet.tcp {
             segment.window = 0;
         }
         self.passed_at = now;

@@ -119,13 +119,7 @@ impl Spells {
 
     /// The segment at `seq` is lost, that was sent once; data up to `sent_up_to` is under way.
     /// The spell is held against the waits if it is to be `weighed`.
-    pub(super) fn on_loss(
-        &mut self,
-        now: Time,
-        seq: Seq,
-        sent_up_to: Option<Seq>,
-        weighed: bool,
-    ) {
+    pub(super) fn on_loss(&mut self, now: Time, seq: Seq, sent_up_to: Option<Seq>, weighed: bool) {
         self.losses += 1;
         if self.up_to.is_some_and(|up_to| seq.before(up_to)) {
             return;

@@ -1,7 +1,7 @@
 //! One connection of the hosts, as two.
 
-use super::half::{Guise, Half, Peer};
 use super::config::{Endpoints, SplitConfig};
+use super::half::{Guise, Half, Peer};
 use crate::proxy::{Heading, Outbox, ProxyStats};
 use ackord_events::NoSink;
 use ackord_units::{Bytes, Seq, Span, Time};

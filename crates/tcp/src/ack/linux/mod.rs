@@ -266,8 +266,7 @@ impl LinuxAck {
     /// Beyond the third, acknowledgments of one byte are held together for a moment where they
     /// carry SACK blocks.
     fn compress(&mut self, now: Time, arrival: &Arrival<'_>) -> AckDecision {
-        if !self.sack || self.duplicates.held >= self.knobs.sack_compression_limit
-        {
+        if !self.sack || self.duplicates.held >= self.knobs.sack_compression_limit {
             return AckDecision::BeforeAnswers;
         }
         if self.duplicates.sent < UNCOMPRESSED_DUPACKS {

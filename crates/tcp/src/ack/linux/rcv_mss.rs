@@ -1,6 +1,6 @@
 //! What a Linux receiver takes for the peer's segment size (`rcv_mss`).
 
-use super::super::{Arrival};
+use super::super::Arrival;
 use ackord_units::Bytes;
 
 /// The least a segment may measure to change the estimate twice in a row: TCP_MIN_MSS, and the

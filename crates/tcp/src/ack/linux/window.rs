@@ -9,7 +9,7 @@
 
 use super::super::{Arrival, Order};
 use crate::receiver::ReceiverRtt;
-use ackord_units::{Bytes, Span, Time, Keyword};
+use ackord_units::{Bytes, Keyword, Span, Time};
 
 /// What a buffer of tcp_rmem[1] = 131072 bytes holds of full-sized segments.
 const INITIAL_CEILING: Bytes = Bytes(83_000);

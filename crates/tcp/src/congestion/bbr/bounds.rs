@@ -96,8 +96,7 @@ impl Bbr {
     /// IsInflightTooHigh (§5.5.10.2).
     pub(super) fn is_inflight_too_high(&self, lost: Bytes, sent_in_flight: Bytes) -> bool {
         let tolerated = sent_in_flight.get() as f64 * self.knobs.loss_thresh;
-        lost.get() as f64 > tolerated
-            || (lost > Bytes::ZERO && !self.selective_acks)
+        lost.get() as f64 > tolerated || (lost > Bytes::ZERO && !self.selective_acks)
     }
 
     /// HandleLostPacket (§5.5.10.2).

@@ -1,7 +1,7 @@
 //! The state machine, fed by hand: acknowledgments from a path of 10 Mbit/s and 40 ms.
 
-use super::control_parameters::percent_of;
 use super::super::testing::{loss, sample_of, sizes};
+use super::control_parameters::percent_of;
 use super::*;
 
 const RTT: Span = Span::from_millis(40);

@@ -76,10 +76,8 @@ fn after_a_timeout_the_curve_starts_where_slow_start_ended() {
     cubic.on_congestion(Time::ZERO, timeout(100_000, TimeoutOrder::First));
     assert_eq!((cubic.cwnd(), cubic.ssthresh()), (Bytes(1000), Bytes(70_000)));
     let mut undone = cubic.clone();
-    undone.on_congestion(
-        Time::ZERO,
-        CongestionEvent::Undone { cwnd: before.0, ssthresh: before.1 },
-    );
+    undone
+        .on_congestion(Time::ZERO, CongestionEvent::Undone { cwnd: before.0, ssthresh: before.1 });
     assert_eq!(undone.w_max, None, "there was no loss before");
     let rtt = Some(Span::from_millis(400));
     let at = |acks: u64| Time::ZERO + Span::from_millis(4 * acks);

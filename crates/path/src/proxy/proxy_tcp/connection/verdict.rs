@@ -12,7 +12,12 @@ const RESERVE_SHARE: u64 = 8;
 
 impl Connection {
     /// What becomes of a packet from the mobile.
-    pub(super) fn decide(&mut self, desk: &mut Desk<'_>, packet: &Packet, said: MobileAck) -> Verdict {
+    pub(super) fn decide(
+        &mut self,
+        desk: &mut Desk<'_>,
+        packet: &Packet,
+        said: MobileAck,
+    ) -> Verdict {
         let hides = matches!(said, MobileAck::Duplicate(_)) && self.hides_duplicates();
         let Some(reserve) = self.config.in_path else {
             if hides {
