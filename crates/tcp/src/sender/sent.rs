@@ -15,7 +15,7 @@ pub(crate) struct Sent {
     /// When it was last sent.
     pub(crate) sent_at: Time,
     pub(crate) state: SentState,
-    /// (Karn's rule.).
+    /// (Karn's rule).
     pub(crate) retransmitted: bool,
     /// How often it counts while in flight.
     pub(super) copies: Copies,
