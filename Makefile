@@ -58,6 +58,8 @@ check: ## what a change must pass besides the tests: format, lints, layers, size
 	@scripts/install.sh check
 	@scripts/format.sh --check
 	cargo clippy --workspace --all-targets $$(scripts/features.sh) -- -D warnings
+	@# What `make demo` builds.
+	cargo clippy --package ackord-cli --no-default-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 	cargo run --quiet --package ackord-xtask -- layers sizes modules names docs ledger profiles generated
 	@# A mechanism that the guide does not explain, or the other way round.

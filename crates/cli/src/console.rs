@@ -40,6 +40,7 @@ impl Console {
     }
 
     /// Whether what is drawn on a terminal that is opened by its name is coloured.
+    #[cfg(feature = "meter")]
     pub(crate) fn terminal_colours(&self) -> bool {
         shows_colours(true, std::env::var_os("NO_COLOR").as_deref())
     }

@@ -182,6 +182,7 @@ pub(crate) enum Failure {
     #[error("cannot write to standard output")]
     Output(#[from] io::Error),
     /// There is no terminal to draw a meter on.
+    #[cfg(feature = "meter")]
     #[error("--meter cannot draw on `{terminal}`")]
     Meter {
         /// Which.
@@ -193,10 +194,10 @@ pub(crate) enum Failure {
     #[cfg(feature = "daemons")]
     #[error(transparent)]
     Daemon(#[from] DaemonFailure),
-    /// This program was built without the daemons.
-    #[cfg(not(feature = "daemons"))]
+    /// This program was built without something.
+    #[cfg(not(all(feature = "daemons", feature = "meter")))]
     #[error(
-        "this program was built without `ackord {0}`: build it with \
+        "this program was built without `{0}`: build it with \
          `cargo build --release --package ackord-cli`"
     )]
     LeftOut(&'static str),
@@ -239,13 +240,14 @@ impl Failure {
                 error.exit_code()
             }
             Failure::CommandEnded(code) => *code,
+            #[cfg(feature = "meter")]
+            Failure::Meter { .. } => BAD_INPUT,
             #[cfg(feature = "daemons")]
             Failure::Daemon(error) if error.is_bad_input() => BAD_INPUT,
-            #[cfg(not(feature = "daemons"))]
+            #[cfg(not(all(feature = "daemons", feature = "meter")))]
             Failure::LeftOut(_) => BAD_INPUT,
             Failure::Link(_)
             | Failure::MeterNeedsTerminal
-            | Failure::Meter { .. }
             | Failure::Exists(_)
             | Failure::CommandOutput { .. } => BAD_INPUT,
             Failure::Validate(ValidateError::Live { source, .. }) => {

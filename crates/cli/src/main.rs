@@ -17,7 +17,7 @@
 //! | `gateway.rs`, `gateway/` | `ackord gateway`: remedies and queues on a router |
 //! | `agent.rs`, `agent/` | `ackord agent`: delayed ACKs and Nagle on this host's sockets |
 //! | `daemons.rs` | what these two fail by |
-//! | `left_out.rs` | the same two in a program built without them |
+//! | `left_out.rs`, `meter_left_out.rs` | the same two, and `--meter`, in a program built without them |
 //! | `diagnose.rs` | `ackord diagnose`: captures, and where the time went |
 //! | `validate.rs` | `ackord validate`: the simulator beside the kernel |
 //! | `kernel.rs` | `ackord kernel`: stock kernels, built and kept |
@@ -63,6 +63,10 @@ mod live;
 mod live_papers;
 mod live_run;
 mod man;
+#[cfg(feature = "meter")]
+mod meter;
+#[cfg(not(feature = "meter"))]
+#[path = "meter_left_out.rs"]
 mod meter;
 mod new;
 mod paper;
@@ -170,9 +174,9 @@ fn main() -> ExitCode {
         #[cfg(feature = "daemons")]
         Command::Agent(arguments) => agent::agent(arguments, &console),
         #[cfg(not(feature = "daemons"))]
-        Command::Gateway(_) => Err(Failure::LeftOut("gateway")),
+        Command::Gateway(_) => Err(Failure::LeftOut("ackord gateway")),
         #[cfg(not(feature = "daemons"))]
-        Command::Agent(_) => Err(Failure::LeftOut("agent")),
+        Command::Agent(_) => Err(Failure::LeftOut("ackord agent")),
         Command::Diagnose(arguments) => diagnose::run(arguments, &console),
         Command::Man(arguments) => man::man(Arguments::command(), arguments, &console),
         Command::Validate(arguments) => validate::validate(arguments, &console),
