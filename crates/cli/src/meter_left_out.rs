@@ -21,9 +21,6 @@ pub(crate) struct MeterArguments {
 /// There is none.
 pub(crate) enum Meter {}
 
-/// Nor is there a screen.
-pub(crate) enum MeterScreen {}
-
 /// There is no terminal to give back.
 pub(crate) fn restore() {}
 
@@ -57,7 +54,7 @@ impl Meter {
     }
 
     /// Never called.
-    pub(crate) fn begin(self, _console: &Console) -> Result<MeterScreen, Failure> {
+    pub(crate) fn begin(self, _console: &Console) -> Result<Box<Meter>, Failure> {
         match self {}
     }
 }
