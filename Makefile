@@ -130,6 +130,7 @@ generated: ## refresh the schemas, and the program's output where documents quot
 	BLESS=1 cargo test --quiet --package ackord-scenario --test tests schema
 	BLESS=1 cargo test --quiet --package ackord-live --lib settings::page
 	cargo run --quiet --package ackord-xtask -- generated --write
+	cargo build --quiet --release --package ackord-cli
 	$(RELEASE) gateway schema >schema/gateway.schema.json
 
 fmt: ## format the code

@@ -66,8 +66,7 @@ mod man;
 #[cfg(feature = "meter")]
 mod meter;
 #[cfg(not(feature = "meter"))]
-#[path = "meter_left_out.rs"]
-mod meter;
+mod meter_left_out;
 mod new;
 mod paper;
 mod progress;
@@ -82,6 +81,8 @@ mod with_history;
 use clap::{CommandFactory, Parser, Subcommand};
 use console::Console;
 use errors::Failure;
+#[cfg(not(feature = "meter"))]
+use meter_left_out as meter;
 use std::process::ExitCode;
 
 /// Answers questions about TCP.
