@@ -54,7 +54,6 @@ const KINDS: &[&str] = &[".md", ".rs"];
 /// Where a word may stand: quotations of RFCs, history, and pages that the program has printed.
 const EXCEPT: &[&str] = &[
     "CHANGELOG.md",
-    "crates/tcp/specs/",
     "docs/accuracy.md",
     "docs/annotated-transfer.md",
     "docs/fidelity",
