@@ -1,13 +1,14 @@
 #!/bin/sh
 # Installs what is missing for a purpose, and nothing else. Quick when all is there.
 #
-# Usage: scripts/install.sh build|test|agent|check|fuzz|kernel|package|ui|bench-peers
+# Usage: scripts/install.sh build|test|agent|check|python|fuzz|kernel|package|ui|bench-peers
 #
 # build        a Rust toolchain and a linker: without them it fails
 # test         cargo-nextest, and tools that some tests use; without these those tests say SKIPPED
 # agent        clang and libelf for the agent's programs in the kernel: without them it fails; servers and tools that
 #              its tests use
 # check        cargo-deny
+# python       Python with virtual environments: without them it fails
 # fuzz         cargo-fuzz and a C++ compiler
 # kernel       what a Linux kernel is built with, and word of its source (VERSION=6.12): without them it fails
 # package      cargo-deb, what the agent's programs in the kernel are built with, all of it static, and what looks at a
@@ -179,6 +180,14 @@ check)
     install_missing
     need_cargo deny 0.20.2
     ;;
+python)
+    need_rust
+    need cc gcc
+    need python3 python3
+    # Debian has what makes virtual environments in a package of its own.
+    python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
+    install_missing
+    ;;
 fuzz)
     need_rust
     need c++ g++
@@ -235,7 +244,7 @@ bench-peers)
     install_missing
     ;;
 *)
-    echo "usage: $0 build|test|agent|check|fuzz|kernel|package|ui|bench-peers" >&2
+    echo "usage: $0 build|test|agent|check|python|fuzz|kernel|package|ui|bench-peers" >&2
     exit 2
     ;;
 esac

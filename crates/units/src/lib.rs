@@ -11,6 +11,7 @@
 //! | `knob.rs` | [`Mechanism`] and [`Knob`]: how a mechanism and its knobs are listed, and values read |
 //! | `knob_type.rs` | the types that knobs have in the structs that hold them |
 //! | `mechanism.rs` | [`Knobs`](trait@Knobs) and [`Choice`]: mechanisms that somebody chose, with their values |
+//! | `plug_in.rs` | [`PlugIns`]: mechanisms that are registered while the program runs |
 //! | `portable.rs` | [`portable`]: logarithm, exponential and power with the same bits everywhere |
 //!
 //! Arithmetic that would overflow panics in every profile and saturates nowhere silently: the
@@ -25,6 +26,7 @@ mod knob;
 mod knob_type;
 mod mechanism;
 mod parse;
+mod plug_in;
 pub mod portable;
 mod random;
 mod ratio;
@@ -39,6 +41,7 @@ pub use mechanism::{
     AnyChoice, Choice, Contradiction, Knobs, confused_words, count_knobs, join_knobs, names_of,
 };
 pub use parse::{ParseUnitError, Quantity};
+pub use plug_in::{CannotPlugIn, PlugIn, PlugIns};
 pub use random::{RandomStream, mix64};
 pub use ratio::Ratio;
 pub use seq::Seq;

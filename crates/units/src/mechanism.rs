@@ -75,6 +75,12 @@ pub trait AnyChoice: Knobs {
 
     /// Takes the mechanism of this name with the defaults of its knobs; whether there is one.
     fn choose(&mut self, name: &str) -> bool;
+
+    /// Whether it is one that is listed, and was not registered while the program runs.
+    fn is_listed(&self) -> bool {
+        let name = self.mechanism().name;
+        self.mechanisms().iter().any(|listed| listed.name == name)
+    }
 }
 
 impl<C: Choice> AnyChoice for C {
@@ -159,6 +165,8 @@ macro_rules! mechanisms {
                 #[doc = concat!("[`", stringify!($config), "`].")]
                 $variant($config),
             )+)+
+            /// Registered while the program runs.
+            PluggedIn(&'static $crate::PlugIn<dyn $ability + Send + Sync>),
         }
 
         impl $family {
@@ -166,7 +174,15 @@ macro_rules! mechanisms {
             pub fn config(&self) -> &dyn $ability {
                 match self {
                     $($($family::$variant(config) => config,)+)+
+                    $family::PluggedIn(plug_in) => plug_in.config(),
                 }
+            }
+
+            /// What was registered while the program runs.
+            pub fn plug_ins() -> &'static $crate::PlugIns<dyn $ability + Send + Sync> {
+                static PLUG_INS: $crate::PlugIns<dyn $ability + Send + Sync> =
+                    $crate::PlugIns::new();
+                &PLUG_INS
             }
         }
 
@@ -174,24 +190,28 @@ macro_rules! mechanisms {
             fn mechanism(&self) -> &'static $crate::Mechanism {
                 match self {
                     $($($family::$variant(config) => $crate::Knobs::mechanism(config),)+)+
+                    $family::PluggedIn(plug_in) => plug_in.mechanism(),
                 }
             }
 
             fn value(&self, knob: &str) -> Option<$crate::KnobValue> {
                 match self {
                     $($($family::$variant(config) => $crate::Knobs::value(config, knob),)+)+
+                    $family::PluggedIn(_) => None,
                 }
             }
 
             fn set(&mut self, knob: &str, value: $crate::KnobValue) -> bool {
                 match self {
                     $($($family::$variant(config) => $crate::Knobs::set(config, knob, value),)+)+
+                    $family::PluggedIn(_) => false,
                 }
             }
 
             fn check(&self) -> Result<(), $crate::Contradiction> {
                 match self {
                     $($($family::$variant(config) => $crate::Knobs::check(config),)+)+
+                    $family::PluggedIn(_) => Ok(()),
                 }
             }
         }
@@ -205,7 +225,7 @@ macro_rules! mechanisms {
                         return Some($family::$variant($config::default()));
                     }
                 )+)+
-                None
+                $family::plug_ins().named(name).map($family::PluggedIn)
             }
         }
 

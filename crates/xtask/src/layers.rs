@@ -53,6 +53,8 @@ const ROOMS: &[(&str, MayUse)] = &[
     ("validation", ABOVE),
     ("papers", ABOVE),
     ("cli", ABOVE),
+    // What Python sees of it.
+    ("py", ABOVE),
     // Readers and endpoints: what takes bytes from strangers.
     (
         "fuzz-targets",

@@ -187,7 +187,9 @@ fn nagle(draft: &mut Draft<'_>, choice: &NagleVariant) {
         NagleVariant::Off(_) | NagleVariant::Ari(_) => {
             draft.option(&wish, "TCP_NODELAY", option, 1)
         }
-        NagleVariant::On(_) => draft.instead(&wish, "Minshall's variant"),
+        NagleVariant::On(_) | NagleVariant::PluggedIn(_) => {
+            draft.instead(&wish, "Minshall's variant")
+        }
     }
     knobs(choice, |_, wish| match bulk {
         true => draft.set(wish, "leaving TCP_NODELAY off"),

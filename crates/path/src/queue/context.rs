@@ -74,13 +74,14 @@ impl QueueContext<'_> {
         Ok(())
     }
 
-    pub(crate) fn is_ecn_capable(&self, slot: Slot) -> bool {
+    /// Whether a packet may be marked (RFC 3168 §5).
+    pub fn is_ecn_capable(&self, slot: Slot) -> bool {
         self.packets[slot].ecn != Ecn::NotEct
     }
 
     /// Marks an ECN-capable packet. One marked upstream carries the signal already and counts
     /// there.
-    pub(crate) fn mark(&mut self, slot: Slot) {
+    pub fn mark(&mut self, slot: Slot) {
         debug_assert!(self.is_ecn_capable(slot), "RFC 3168 §5: only ECT packets are marked");
         let ecn = &mut self.packets[slot].ecn;
         if *ecn != Ecn::Ce {
@@ -90,7 +91,7 @@ impl QueueContext<'_> {
     }
 
     /// A packet that had been taken dies after all.
-    pub(crate) fn drop(&mut self, slot: Slot, reason: DropReason) {
+    pub fn drop(&mut self, slot: Slot, reason: DropReason) {
         self.drops.dropped.push((slot, reason));
     }
 }

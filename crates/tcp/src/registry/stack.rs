@@ -163,6 +163,17 @@ impl Stack {
         self.choice_mut(key).is_some_and(|place| choose_as(own, key, name, place))
     }
 
+    /// Takes the default of the family in place of each mechanism that was registered while the program
+    /// runs: another process does not know those.
+    pub fn forget_plug_ins(&mut self) {
+        for chosen in CHOICES {
+            let choice = self.choice_mut(chosen.key).expect("one of the five choices");
+            if !choice.is_listed() {
+                assert!(choice.choose(chosen.default), "a default is listed");
+            }
+        }
+    }
+
     /// The six parts under the names they have in a file; `endpoint` is written as single keys.
     pub fn by_name(&self) -> [(&'static str, &dyn Knobs); 6] {
         [

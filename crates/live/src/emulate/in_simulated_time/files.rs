@@ -4,6 +4,7 @@ use super::SimulatedKernels;
 use crate::emulate::options::EmulationOptions;
 use crate::guest::{JOB_PATH, Job, ProgramPlace, Task};
 use ackord_uml::{Entry, initramfs};
+use ackord_units::AnyChoice as _;
 use ackord_wire::NodeId;
 use std::collections::BTreeSet;
 use std::io;
@@ -56,9 +57,19 @@ pub(crate) fn archive(program: Option<&Path>, task: &Task) -> io::Result<Vec<u8>
 
 fn job_of(options: &EmulationOptions, node: NodeId) -> io::Result<Job> {
     let mut scenario = options.scenario.clone();
-    // The path is not there, and neither are its files.
+    // The path is not there, and neither are its files. What was registered in this process is not
+    // known there; no kernel could do it.
     for link in &mut scenario.links {
-        (link.forward.trace, link.reverse.trace) = (None, None);
+        for direction in [&mut link.forward, &mut link.reverse] {
+            direction.trace = None;
+            if !direction.queue.is_listed() {
+                assert!(direction.queue.choose("drop-tail"), "it is listed");
+            }
+        }
+    }
+    for flow in &mut scenario.flows {
+        flow.client_tcp.forget_plug_ins();
+        flow.server_tcp.forget_plug_ins();
     }
     let runs_some = options.commands.iter().any(|command| command.host == node);
     Ok(Job {

@@ -1,0 +1,71 @@
+//! Mechanisms that are written in Python: objects whose methods are called as the traits of the
+//! mechanisms say, with the same facts in and the same decisions out.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `object.rs` | a registered class, and one object of it |
+//! | `raised.rs` | what objects raise, and whose they are |
+//! | `facts.rs` | what they are told |
+//! | `control.rs`, `policy.rs`, `detector.rs`, `queue.rs` | congestion controls, ACK policies, loss detectors, queues |
+//!
+//! A run that uses one keeps the interpreter: to release it and take it again for every packet would
+//! cost more than the call. Other threads get their turn while the object's own code runs.
+
+mod control;
+mod detector;
+mod facts;
+mod object;
+mod policy;
+mod queue;
+mod raised;
+
+pub(crate) use control::register_congestion;
+pub(crate) use detector::register_loss;
+pub(crate) use facts::{
+    AckSample, Arrival, Delivered, Established, Loss, LossFacts, Mark, Recovered, Restart,
+    Spurious, Timeout, Undone,
+};
+pub(crate) use policy::register_ack;
+pub(crate) use queue::{Packet, register_queue};
+pub(crate) use raised::{Session, has_raised, python_algorithms, uses_python};
+
+use crate::errors::bad_input;
+use ackord_units::{CannotPlugIn, Time};
+use pyo3::prelude::*;
+
+fn registered(outcome: Result<(), CannotPlugIn>) -> PyResult<()> {
+    outcome.map_err(bad_input)
+}
+
+/// A number that an algorithm decided.
+fn number(what: &str, unit: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
+    match given.extract::<f64>() {
+        Ok(number) if number >= 0.0 => Ok(number),
+        _ => {
+            let kind = given.get_type().name()?;
+            let given = given.repr()?;
+            Err(bad_input(format!(
+                "`{what}` is {given} ({kind}): a number of {unit} from 0 on is allowed"
+            )))
+        }
+    }
+}
+
+/// A time that an algorithm decided, to the nanosecond that was meant: not before `at`.
+fn time_from(what: &str, none: &str, at: Time, given: &Bound<'_, PyAny>) -> PyResult<Option<Time>> {
+    if given.is_none() {
+        return Ok(None);
+    }
+    match given.extract::<f64>() {
+        Ok(by) if by.is_finite() && by >= at.as_secs_f64() => {
+            Ok(Some(Time::from_nanos((by * 1e9).round() as u64).max(at)))
+        }
+        _ => {
+            let (kind, now) = (given.get_type().name()?, at.as_secs_f64());
+            let given = given.repr()?;
+            Err(bad_input(format!(
+                "`{what}` is {given} ({kind}): None for {none}, or a time in seconds from {now} on, is allowed"
+            )))
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Tables that Arrow's readers take without a copy (`__arrow_c_stream__`).
+
+use crate::errors::{bad_input, failed, unknown_name};
+use ackord_measure::{Metric, Value};
+use arrow_array::{
+    ArrayRef, Float64Array, RecordBatch, RecordBatchReader, StringArray, StructArray, UInt64Array,
+};
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_select::concat::concat_batches;
+use arrow_select::take::take_record_batch;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
+use pyo3_arrow::error::PyArrowResult;
+use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Cursor;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A table. polars, pandas, pyarrow and duckdb take it without a copy: `polars.DataFrame(table)`,
+/// `pyarrow.table(table)`. Each column of numbers has its `unit` in its metadata.
+#[derive(Clone)]
+#[pyclass(frozen, module = "ackord._ackord")]
+pub(crate) struct Table(RecordBatch);
+
+/// A column that is being made.
+pub(crate) struct Column {
+    field: Field,
+    values: ArrayRef,
+}
+
+impl Column {
+    /// Of words.
+    pub(crate) fn words<'a>(name: &str, values: impl IntoIterator<Item = &'a str>) -> Column {
+        let values: StringArray = values.into_iter().map(Some).collect();
+        Column { field: Field::new(name, DataType::Utf8, false), values: Arc::new(values) }
+    }
+
+    /// Of whole numbers.
+    pub(crate) fn counts(name: &str, values: impl IntoIterator<Item = u64>) -> Column {
+        let values = UInt64Array::from_iter_values(values);
+        Column { field: Field::new(name, DataType::UInt64, false), values: Arc::new(values) }
+    }
+
+    /// Of words, where there are any.
+    pub(crate) fn maybe_words<'a>(
+        name: &str,
+        values: impl IntoIterator<Item = Option<&'a str>>,
+    ) -> Column {
+        let values: StringArray = values.into_iter().collect();
+        Column { field: Field::new(name, DataType::Utf8, true), values: Arc::new(values) }
+    }
+
+    /// Of numbers; what is not known is null.
+    pub(crate) fn numbers(
+        name: &str,
+        unit: &str,
+        values: impl IntoIterator<Item = Option<f64>>,
+    ) -> Column {
+        let metadata = HashMap::from([("unit".to_owned(), unit.to_owned())]);
+        let values: Float64Array = values.into_iter().collect();
+        let field = Field::new(name, DataType::Float64, true).with_metadata(metadata);
+        Column { field, values: Arc::new(values) }
+    }
+}
+
+impl Table {
+    /// Of columns that are equally long.
+    pub(crate) fn of(columns: Vec<Column>) -> PyResult<Table> {
+        let (fields, values): (Vec<_>, Vec<_>) =
+            columns.into_iter().map(|column| (column.field, column.values)).unzip();
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), values);
+        batch.map(Table).map_err(unfit)
+    }
+
+    fn whole(
+        schema: SchemaRef,
+        batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+    ) -> PyResult<Table> {
+        let batches = batches.collect::<Result<Vec<_>, _>>().map_err(unfit)?;
+        concat_batches(&schema, &batches).map(Table).map_err(unfit)
+    }
+
+    /// A row per subject: its words, then every metric that has a place in tables.
+    pub(crate) fn of_metrics<T: 'static>(
+        words: Vec<Column>,
+        metrics: &'static [Metric<T>],
+        subjects: &[&T],
+    ) -> PyResult<Table> {
+        let counted = metrics.iter().filter(|metric| !metric.places.is_empty());
+        let columns = counted.map(|metric| {
+            let values = subjects.iter().map(|subject| (metric.of)(subject).map(Value::get));
+            // A summary's own unit is in the name; what a table would divide by is not done here.
+            Column::numbers(metric.key, base_unit(metric.key, metric.unit.name), values)
+        });
+        Table::of(words.into_iter().chain(columns).collect())
+    }
+}
+
+/// The unit of a summary's field: of its name's ending where tables count in another.
+fn base_unit<'a>(key: &str, tables: &'a str) -> &'a str {
+    const ENDINGS: &[(&str, &str)] = &[
+        ("_bit_s", "bit/s"),
+        ("_bytes", "B"),
+        ("bytes_delivered", "B"),
+        ("_percent", "%"),
+        ("_share", ""),
+        ("_ms", "ms"),
+        ("_s", "s"),
+    ];
+    ENDINGS.iter().find(|(ending, _)| key.ends_with(ending)).map_or(tables, |(_, unit)| unit)
+}
+
+fn unfit(error: ArrowError) -> PyErr {
+    failed(error)
+}
+
+#[pymethods]
+impl Table {
+    /// The table as a stream of Arrow's C interface.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyArrowResult<Bound<'py, PyCapsule>> {
+        let fields = self.0.schema().fields().clone();
+        let field = Arc::new(Field::new_struct("", fields, false));
+        let whole: ArrayRef = Arc::new(StructArray::from(self.0.clone()));
+        let reader = ArrayIterator::new([Ok(whole)], field);
+        to_stream_pycapsule(py, Box::new(reader), requested_schema)
+    }
+
+    /// Its schema in Arrow's C interface.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyArrowResult<Bound<'py, PyCapsule>> {
+        to_schema_pycapsule(py, self.0.schema().as_ref())
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    /// The names of its columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.0.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The unit of each column that has one.
+    #[getter]
+    fn units<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let units = PyDict::new(py);
+        for field in self.0.schema().fields() {
+            if let Some(unit) = field.metadata().get("unit") {
+                units.set_item(field.name(), unit)?;
+            }
+        }
+        Ok(units)
+    }
+
+    /// The values of a column as a list; None where one is not known.
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let Some(column) = self.0.column_by_name(name) else {
+            let names = self.column_names();
+            return Err(unknown_name("column", name, names.iter().map(String::as_str)));
+        };
+        let values = PyList::empty(py);
+        if let Some(words) = column.as_any().downcast_ref::<StringArray>() {
+            words.iter().try_for_each(|word| values.append(word))?;
+        } else if let Some(numbers) = column.as_any().downcast_ref::<Float64Array>() {
+            numbers.iter().try_for_each(|number| values.append(number))?;
+        } else if let Some(counts) = column.as_any().downcast_ref::<UInt64Array>() {
+            counts.iter().try_for_each(|count| values.append(count))?;
+        }
+        Ok(values)
+    }
+
+    /// A dictionary per row.
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let names = self.column_names();
+        let columns =
+            names.iter().map(|name| self.column(py, name)).collect::<PyResult<Vec<_>>>()?;
+        let row = |at: usize| {
+            let row = PyDict::new(py);
+            for (name, column) in names.iter().zip(&columns) {
+                row.set_item(name, column.get_item(at)?)?;
+            }
+            Ok(row)
+        };
+        (0..self.0.num_rows()).map(row).collect()
+    }
+
+    /// Several tables of the same columns below each other.
+    #[staticmethod]
+    fn concat(tables: Vec<PyRef<'_, Table>>) -> PyResult<Table> {
+        let Some(first) = tables.first() else { return Err(bad_input("there is no table")) };
+        let batches = tables.iter().map(|table| &table.0);
+        concat_batches(&first.0.schema(), batches).map(Table).map_err(unfit)
+    }
+
+    /// The same rows in the order of their column `run`; those of one run stay in theirs.
+    fn sorted_by_run(&self) -> PyResult<Table> {
+        let runs = self.0.column_by_name("run").and_then(|runs| runs.as_any().downcast_ref());
+        let Some(runs): Option<&UInt64Array> = runs else {
+            return Err(bad_input("the table has no column `run`"));
+        };
+        let mut order: Vec<u64> = (0..runs.len() as u64).collect();
+        order.sort_by_key(|&row| runs.value(row as usize));
+        take_record_batch(&self.0, &UInt64Array::from(order)).map(Table).map_err(unfit)
+    }
+
+    /// The table in Arrow's format for streams between processes.
+    fn to_ipc<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut writer = StreamWriter::try_new(Vec::new(), &self.0.schema()).map_err(unfit)?;
+        writer.write(&self.0).map_err(unfit)?;
+        Ok(PyBytes::new(py, &writer.into_inner().map_err(unfit)?))
+    }
+
+    /// A table from that format.
+    #[staticmethod]
+    fn from_ipc(bytes: &[u8]) -> PyResult<Table> {
+        let reader = StreamReader::try_new(Cursor::new(bytes), None).map_err(unfit)?;
+        Table::whole(reader.schema(), reader)
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        Ok((py.get_type::<Table>().getattr("from_ipc")?, (self.to_ipc(py)?,)))
+    }
+
+    /// Writes the table as a Parquet file, which has its name when it is complete.
+    fn write_parquet(&self, path: PathBuf) -> PyResult<()> {
+        let partial = path.with_extension("partial");
+        let compressed = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let file = File::create(&partial)?;
+        let written = ArrowWriter::try_new(file, self.0.schema(), Some(compressed))
+            .and_then(|mut writer| writer.write(&self.0).and_then(|()| writer.close()));
+        written.map_err(failed)?;
+        Ok(std::fs::rename(&partial, &path)?)
+    }
+
+    /// A table from a Parquet file.
+    #[staticmethod]
+    fn read_parquet(path: PathBuf) -> PyResult<Table> {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?);
+        let reader = reader.and_then(|builder| builder.build()).map_err(failed)?;
+        Table::whole(reader.schema(), reader)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<ackord.Table of {} rows: {}>", self.0.num_rows(), self.column_names().join(", "))
+    }
+}

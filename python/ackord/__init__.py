@@ -1,0 +1,86 @@
+"""TCP on wireless and mobile paths: simulated packet by packet, compared, diagnosed.
+
+>>> import ackord as ak
+>>> r = ak.run("lossy-wifi", seed=7, set={"flows.download.tcp.congestion": "bbr"})
+>>> r.flows.column("goodput_bit_s")  # doctest: +SKIP
+
+Tables implement ``__arrow_c_stream__``: ``polars.DataFrame(r.flows)``, ``pyarrow.table(r.flows)`` and
+duckdb take them without a copy. Every time is in seconds unless a name says otherwise, every size in
+bytes, every rate in bit/s.
+"""
+
+from ackord import papers
+from ackord._ackord import (
+    AckSample,
+    AlgorithmError,
+    Arrival,
+    Delivered,
+    Established,
+    InputError,
+    Loss,
+    LossFacts,
+    Mark,
+    Packet,
+    Recovered,
+    Restart,
+    RunError,
+    Spurious,
+    Table,
+    Timeout,
+    Undone,
+    __version__,
+)
+from ackord.algorithms import (
+    AckPolicy,
+    CongestionControl,
+    CongestionEvent,
+    LossDetector,
+    Queue,
+    Undo,
+    Verdict,
+)
+from ackord.captures import Diagnosis, diagnose
+from ackord.compare import Comparison, compare
+from ackord.runs import Result, live_run, run
+from ackord.scenario import Scenario, scenarios
+from ackord.sweep import Sweep, sweep
+
+__all__ = [
+    "AckPolicy",
+    "AckSample",
+    "AlgorithmError",
+    "Arrival",
+    "Comparison",
+    "CongestionControl",
+    "CongestionEvent",
+    "Delivered",
+    "Diagnosis",
+    "Established",
+    "InputError",
+    "Loss",
+    "LossDetector",
+    "LossFacts",
+    "Mark",
+    "Packet",
+    "Queue",
+    "Recovered",
+    "Restart",
+    "Result",
+    "RunError",
+    "Scenario",
+    "Spurious",
+    "Sweep",
+    "Table",
+    "Timeout",
+    "Undo",
+    "Undone",
+    "Verdict",
+    "__version__",
+    "compare",
+    "diagnose",
+    "live_run",
+    "papers",
+    "run",
+    "scenarios",
+    "sweep",
+]

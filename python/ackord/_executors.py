@@ -1,0 +1,189 @@
+"""What runs the tasks of a sweep: threads, processes, Dask or Ray, behind one small face.
+
+A worker that dies takes its task with it; the task is run once more elsewhere. What a task comes to
+depends on the task alone, so that this changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent import futures
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ackord._ackord import InputError, RunError
+
+if TYPE_CHECKING:
+    from ackord.sweep import Done, Job
+
+#: A task whose worker died this often is a task that kills workers.
+MOST_DEATHS = 5
+
+
+class Executor(Protocol):
+    """Takes tasks and gives what came of them, in whatever order."""
+
+    workers: int
+
+    def submit(self, job: Job, runs: list[Any]) -> None:
+        """Hands a task over."""
+
+    def some(self) -> list[Done]:
+        """Waits for one or more."""
+
+
+@contextmanager
+def executor_of(on: object) -> Iterator[Executor]:
+    """The executor that ``on`` names; one that was made here is closed at the end."""
+    if on is None or on == "threads":
+        with futures.ThreadPoolExecutor(_processors()) as pool:
+            yield _Futures(pool, _processors())
+    elif on == "processes":
+        processes = _Processes()
+        try:
+            yield processes
+        finally:
+            processes.close()
+    elif isinstance(on, futures.Executor):
+        yield _Futures(on, getattr(on, "_max_workers", None) or _processors())
+    elif on == "ray" or getattr(on, "__name__", None) == "ray":
+        yield _Ray()
+    elif hasattr(on, "scheduler_info") and hasattr(on, "submit"):
+        yield _Dask(on)
+    else:
+        raise InputError(
+            f"`on` is {on!r}: nothing, 'processes', 'ray', a concurrent.futures.Executor or a"
+            " dask.distributed.Client is allowed"
+        )
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Futures:
+    """An executor of the standard library."""
+
+    def __init__(self, pool: futures.Executor, workers: int) -> None:
+        self.workers = workers
+        self._pool = pool
+        self._under_way: set[futures.Future[Done]] = set()
+
+    def submit(self, job: Job, runs: list[Any]) -> None:
+        from ackord.sweep import work
+
+        self._under_way.add(self._pool.submit(work, job, runs))
+
+    def some(self) -> list[Done]:
+        done, self._under_way = futures.wait(
+            self._under_way, return_when=futures.FIRST_COMPLETED
+        )
+        return [future.result() for future in done]
+
+
+class _Processes:
+    """Processes of this machine, which are started anew when one dies."""
+
+    def __init__(self) -> None:
+        self.workers = _processors()
+        self._tasks: dict[futures.Future[Done], tuple[Job, list[Any]]] = {}
+        self._deaths = 0
+        self._pool = futures.ProcessPoolExecutor(self.workers)
+
+    def submit(self, job: Job, runs: list[Any]) -> None:
+        from ackord.sweep import work
+
+        try:
+            future = self._pool.submit(work, job, runs)
+        except BrokenProcessPool:
+            self._anew()
+            future = self._pool.submit(work, job, runs)
+        self._tasks[future] = (job, runs)
+
+    def some(self) -> list[Done]:
+        found: list[Done] = []
+        while not found:
+            done, _ = futures.wait(self._tasks, return_when=futures.FIRST_COMPLETED)
+            lost: list[tuple[Job, list[Any]]] = []
+            for future in done:
+                task = self._tasks.pop(future)
+                try:
+                    found.append(future.result())
+                except BrokenProcessPool:
+                    lost.append(task)
+            if lost:
+                # With one process all others of the pool end, and every task that was under way.
+                lost += self._tasks.values()
+                self._tasks.clear()
+                self._anew()
+                for job, runs in lost:
+                    self.submit(job, runs)
+        return found
+
+    def _anew(self) -> None:
+        self._deaths += 1
+        if self._deaths > MOST_DEATHS:
+            raise RunError(f"a worker process died {self._deaths} times; the sweep is given up")
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool = futures.ProcessPoolExecutor(self.workers)
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Dask:
+    """A Dask cluster: its scheduler runs the tasks of a dead worker elsewhere."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        self.workers = max(1, sum(worker["nthreads"] for worker in workers))
+        self._under_way: set[Any] = set()
+
+    def submit(self, job: Job, runs: list[Any]) -> None:
+        from ackord.sweep import work
+
+        future = self._client.submit(work, job, runs, pure=False, retries=MOST_DEATHS)
+        self._under_way.add(future)
+
+    def some(self) -> list[Done]:
+        from distributed import wait  # type: ignore[import-not-found, unused-ignore]
+
+        done = wait(list(self._under_way), return_when="FIRST_COMPLETED").done  # type: ignore[no-untyped-call, unused-ignore]
+        self._under_way -= set(done)
+        found = self._client.gather(list(done))
+        for future in done:
+            # Nobody asks again: the worker may forget it.
+            future.release()
+        return list(found)
+
+
+class _Ray:
+    """A Ray cluster: tasks of a dead worker are run once more."""
+
+    def __init__(self) -> None:
+        import ray  # type: ignore[import-not-found, unused-ignore]
+
+        from ackord.sweep import work
+
+        if not ray.is_initialized():
+            ray.init(log_to_driver=False)
+        self._ray = ray
+        self._work = ray.remote(max_retries=MOST_DEATHS)(work)
+        resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call, unused-ignore]
+        self.workers = max(1, int(resources.get("CPU", 1)))
+        self._under_way: list[Any] = []
+        # The same for every task: put into the store once.
+        self._job: Any = None
+
+    def submit(self, job: Job, runs: list[Any]) -> None:
+        if self._job is None:
+            self._job = self._ray.put(job)
+        self._under_way.append(self._work.remote(self._job, runs))
+
+    def some(self) -> list[Done]:
+        done, self._under_way = self._ray.wait(self._under_way, num_returns=1)
+        found: list[Done] = self._ray.get(done)
+        return found

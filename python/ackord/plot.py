@@ -1,0 +1,125 @@
+"""Plots by matplotlib, in the colours of the reports. Needs ``matplotlib``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ackord._ackord import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ackord.runs import Result
+    from ackord.sweep import Sweep
+
+__all__ = ["COLOURS", "means", "series"]
+
+#: To be told apart by everybody; the order of the reports.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b5b5b")
+
+#: Quantities that hold until they change, and are no line between two points.
+_STEPS = {"cwnd", "ssthresh", "queue-packets", "queue-bytes"}
+#: Quantities that are points.
+_POINTS = {"rtt", "retransmitted", "drops"}
+#: What axes count in: how much of a table's unit is one of it.
+_LARGER = {"bit/s": ("Mbit/s", 1e6), "B": ("kB", 1e3), "s": ("ms", 1e-3)}
+
+
+def series(result: Result, quantity: str, *, of: str | None = None, ax: Axes | None = None) -> Axes:
+    """A quantity against time, a curve per flow or link.
+
+    Args:
+        result: what a run came to, with its series.
+        quantity: as :meth:`Result.series` takes it.
+        of: only this flow or link.
+        ax: where to draw, if not on axes of its own.
+    """
+    table = result.series(quantity)
+    time, whose, value = table.column_names
+    rows = list(zip(table.column(time), table.column(whose), table.column(value), strict=True))
+    names = list(dict.fromkeys(name for _, name, _ in rows))
+    if of is not None:
+        if of not in names:
+            raise InputError(f"no {whose} is called `{of}`; there are: {', '.join(names)}")
+        names = [of]
+    axes = _axes(ax)
+    unit, size = _LARGER.get(table.units[value], (table.units[value], 1.0))
+    for name, colour in zip(names, COLOURS, strict=False):
+        at = [t for t, one, _ in rows if one == name]
+        values = [v / size for _, one, v in rows if one == name]
+        if quantity in _POINTS:
+            axes.plot(at, values, ".", markersize=2, color=colour, label=name)
+        else:
+            held = quantity in _STEPS
+            if held and at:
+                at, values = [*at, result.duration_s], [*values, values[-1]]
+            style = "steps-post" if held else "default"
+            axes.plot(at, values, drawstyle=style, linewidth=1.2, color=colour, label=name)
+    _finish(axes, "time (s)", f"{quantity} ({unit})", len(names))
+    return axes
+
+
+def means(
+    sweep: Sweep, metric: str, *, x: str, by: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Means over seeds with 95 % intervals (Student's t), a curve per value of ``by``.
+
+    Args:
+        sweep: what a sweep came to; the metric is looked for in its flows, links and runs.
+        metric: a column: ``"goodput_bit_s"``.
+        x: a path of the grid, along the axis.
+        by: another one, a curve per value; with ``"flow"`` or ``"link"`` a curve each.
+        ax: where to draw, if not on axes of its own.
+    """
+    table = next((t for t in (sweep.flows, sweep.links, sweep.runs) if metric in t.column_names), None)
+    if table is None:
+        raise InputError(f"the sweep has no column `{metric}`")
+    curves: dict[Any, dict[Any, list[float]]] = {}
+    keys = table.column(by) if by else [metric] * len(table)
+    for key, at, value in zip(keys, table.column(x), table.column(metric), strict=True):
+        if value is not None:
+            curves.setdefault(key, {}).setdefault(at, []).append(value)
+    axes = _axes(ax)
+    given = table.units.get(metric, "")
+    unit, size = _LARGER.get(given, (given, 1.0))
+    for (key, points), colour in zip(curves.items(), COLOURS, strict=False):
+        estimates = [mean_and_half_width(values) for values in points.values()]
+        axes.errorbar(
+            list(points),
+            [mean / size for mean, _ in estimates],
+            yerr=[half / size for _, half in estimates],
+            marker="o", markersize=4, capsize=3, linewidth=1.2, color=colour, label=str(key),
+        )  # fmt: skip
+    _finish(axes, x, f"{metric} ({unit})" if unit else metric, len(curves))
+    return axes
+
+
+def mean_and_half_width(values: list[float]) -> tuple[float, float]:
+    """The mean and half of its 95 % interval; zero where one value says nothing of it."""
+    from scipy import stats  # type: ignore[import-untyped, unused-ignore]
+
+    n = len(values)
+    mean = sum(values) / n
+    if n < 2:
+        return mean, 0.0
+    deviation = (sum((value - mean) ** 2 for value in values) / (n - 1)) ** 0.5
+    return mean, float(stats.t.ppf(0.975, n - 1)) * deviation / n**0.5
+
+
+def _axes(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    _, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
+    return axes
+
+
+def _finish(axes: Axes, x: str, y: str, curves: int) -> None:
+    axes.set(xlabel=x, ylabel=y)
+    axes.grid(visible=True, color="#e9eaec", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_ylim(bottom=0)
+    if curves > 1:
+        axes.legend(frameon=False)

@@ -1,0 +1,285 @@
+"""Many runs of a scenario over a grid: on this machine's threads, or wherever an executor runs them.
+
+Whatever runs them, in whatever order, the tables are the same: a row per run and flow, per run and
+link, and per run, in the order of the plan.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, product
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ackord import _ackord
+from ackord._ackord import Checked, InputError, Table, __version__
+from ackord._executors import Executor, executor_of
+from ackord._progress import Meter
+from ackord.algorithms import register, registered
+from ackord._values import Value, as_words, changes
+from ackord.scenario import Scenario, checked
+
+__all__ = ["Sweep", "sweep"]
+
+#: A task is made of as many runs as take about this long, in seconds.
+TASK_S = 1.5
+#: Tasks that wait at an executor, per worker, so that none is ever idle.
+WAITING = 2
+#: The tables, each a folder of the data set.
+TABLES = ("flows", "links", "runs")
+
+_File = tuple[str, str, str | None, list[tuple[str, str]]]
+_Run = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a sweep came to. Each table has the number of the run, its seed and its point of the grid."""
+
+    #: A row per run and flow.
+    flows: Table
+    #: A row per run and direction of a link.
+    links: Table
+    #: A row per run, with the scenario's hash, the program's version, and ``error`` where it failed.
+    runs: Table
+
+    def __repr__(self) -> str:
+        return f"<ackord.Sweep of {len(self.runs)} runs>"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all tasks of a sweep have in common."""
+
+    file: _File
+    algorithms: dict[tuple[str, str], type]
+
+
+@dataclass
+class _Plan:
+    """Every run of a sweep, numbered."""
+
+    job: Job
+    points: list[dict[str, Value]]
+    seeds: list[int]
+    # Paths whose values are all numbers: columns of numbers.
+    numeric: frozenset[str] = field(default_factory=frozenset)
+
+    def __len__(self) -> int:
+        return len(self.points) * len(self.seeds)
+
+    def run(self, number: int) -> _Run:
+        point = self.points[number // len(self.seeds)]
+        columns = [
+            (path, float(value) if path in self.numeric else as_words(value))  # type: ignore[arg-type]
+            for path, value in point.items()
+        ]
+        return {
+            "number": number,
+            "seed": self.seeds[number % len(self.seeds)],
+            "changes": changes(point),
+            "point": columns,
+        }
+
+    def identity(self) -> dict[str, Any]:
+        """What must be the same for a data set to be gone on with."""
+        return {"version": __version__, "file": self.job.file, "points": self.points, "seeds": self.seeds}
+
+
+def sweep(
+    scenario: Scenario | Checked | str | PathLike[str],
+    *,
+    grid: Mapping[str, Sequence[Value]],
+    seeds: int | Sequence[int] = 1,
+    set: Mapping[str, Value] | None = None,
+    on: object = None,
+    out: str | PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Sweep:
+    """Runs a scenario at every point of a grid with every seed.
+
+    Args:
+        scenario: the name of a built-in one, a path, or a :class:`Scenario`.
+        grid: values by path, as ``--set`` takes them; every combination is a point.
+        seeds: how many, counted from the scenario's own, or which.
+        set: further changes, at every point.
+        on: what runs them: nothing for this process's threads, ``"processes"``, a
+            ``concurrent.futures.Executor``, a ``dask.distributed.Client``, or ``"ray"``.
+        out: a folder for the tables as one Parquet data set each. Finished runs that it has of the
+            same sweep are not run again: a sweep that was stopped goes on where it was.
+        progress: whether to show a bar; by itself on a terminal and in a notebook.
+
+    Raises:
+        InputError: if the grid has no point, or the scenario is not sound at one of them.
+    """
+    base = checked(scenario, set)
+    plan = _plan(scenario, base, grid, seeds, set)
+    store = _Store(plan, None if out is None else Path(out))
+    with Meter(base.name, progress) as meter, executor_of(on) as executor:
+        for done in _finished(plan, store.missing(), executor):
+            store.take(done)
+            meter(store.done / len(plan))
+    return store.sweep()
+
+
+def _plan(
+    scenario: Scenario | Checked | str | PathLike[str],
+    base: Checked,
+    grid: Mapping[str, Sequence[Value]],
+    seeds: int | Sequence[int],
+    set: Mapping[str, Value] | None,
+) -> _Plan:
+    if not isinstance(grid, Mapping):
+        raise InputError(f"`grid` is {grid!r}: a dict of paths and lists of values is allowed")
+    for path, values in grid.items():
+        if isinstance(values, str) or not isinstance(values, Sequence):
+            raise InputError(f"`grid` has {values!r} at `{path}`: a list of values is allowed")
+        if not values:
+            raise InputError(f"`grid` has no value at `{path}`: a grid of no point has nothing to run")
+    if isinstance(seeds, bool) or isinstance(seeds, int) and seeds < 1:
+        raise InputError(f"`seeds` is {seeds!r}: a number from 1 on, or a list of seeds, is allowed")
+    listed = [base.seed + n for n in range(seeds)] if isinstance(seeds, int) else list(seeds)
+    if not listed:
+        raise InputError("`seeds` is an empty list: at least one is needed")
+    points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    folder = _folder(scenario)
+    file: _File = (f"{base.name}.toml", base.text, folder, changes(set))
+    used: dict[tuple[str, str], type] = {}
+    for point in points:
+        # Each is looked at before anything runs: nobody wants to hear of it after an hour.
+        sound = _ackord.check(file[0], file[1], file[3] + changes(point), folder)
+        used |= {key: registered()[key] for key in sound.algorithms}
+    numeric = frozenset(
+        path
+        for path, values in grid.items()
+        if all(isinstance(it, (int, float)) and not isinstance(it, bool) for it in values)
+    )
+    return _Plan(Job(file, used), points, listed, numeric)
+
+
+def _folder(scenario: Scenario | Checked | str | PathLike[str]) -> str | None:
+    if isinstance(scenario, Scenario):
+        return None if scenario.folder is None else os.fspath(scenario.folder)
+    if isinstance(scenario, (str, PathLike)):
+        given = os.fspath(scenario)
+        return str(Path(given).parent) if given.endswith(".toml") or "/" in given else None
+    return None
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a task."""
+
+    numbers: list[int]
+    tables: tuple[Table, Table, Table]
+    #: Time that its runs took, in seconds.
+    took_s: float
+
+
+def work(job: Job, runs: list[_Run]) -> Done:
+    """One task: some runs, one after the other. Executors call this in their workers."""
+    known = registered()
+    for (family, name), cls in job.algorithms.items():
+        if known.get((family, name)) is not cls:
+            register(family, name, cls)
+    began = time.perf_counter()
+    tables = _ackord.run_batch(job.file, runs)
+    return Done([run["number"] for run in runs], tables, time.perf_counter() - began)
+
+
+def _finished(plan: _Plan, missing: list[int], executor: Executor) -> Iterator[Done]:
+    """Tasks as they are done. Their size follows the time that runs took so far."""
+    waiting = iter(missing)
+    left = len(missing)
+    ran, took_s = 0, 0.0
+    under_way = 0
+    most = executor.workers * WAITING
+
+    def next_task() -> list[_Run]:
+        nonlocal left
+        size = 1 if ran == 0 else max(1, round(TASK_S * ran / max(took_s, 1e-6)))
+        # At the end tasks get smaller, so that all workers end at about the same time.
+        size = min(size, max(1, left // max(1, most)))
+        numbers = list(islice(waiting, size))
+        left -= len(numbers)
+        return [plan.run(number) for number in numbers]
+
+    while True:
+        while under_way < most and left > 0:
+            executor.submit(plan.job, next_task())
+            under_way += 1
+        if under_way == 0:
+            return
+        for done in executor.some():
+            under_way -= 1
+            ran += len(done.numbers)
+            took_s += done.took_s
+            yield done
+
+
+class _Store:
+    """Finished runs: in memory, and in a data set where there is one."""
+
+    def __init__(self, plan: _Plan, folder: Path | None) -> None:
+        self._plan = plan
+        self._folder = folder
+        self._parts: dict[int, tuple[Table, Table, Table]] = {}
+        self._known: dict[int, int] = {}
+        if folder is not None:
+            self._open(folder)
+
+    @property
+    def done(self) -> int:
+        """How many runs are finished."""
+        return len(self._known)
+
+    def missing(self) -> list[int]:
+        """The runs that are to be made."""
+        return [number for number in range(len(self._plan)) if number not in self._known]
+
+    def take(self, done: Done) -> None:
+        """Keeps what came of a task; a data set has it before it counts as finished."""
+        first = done.numbers[0]
+        if self._folder is not None:
+            # The table of runs last: a part counts when it is there.
+            for name, table in zip(TABLES, done.tables, strict=True):
+                table.write_parquet(self._folder / name / f"part-{first:08}.parquet")
+        self._keep(first, done.numbers, done.tables)
+
+    def _keep(self, first: int, numbers: list[int], tables: tuple[Table, Table, Table]) -> None:
+        self._parts[first] = tables
+        self._known |= dict.fromkeys(numbers, first)
+
+    def sweep(self) -> Sweep:
+        """All of it, in the order of the plan."""
+        in_order = [self._parts[first] for first in sorted(self._parts)]
+        flows, links, runs = (
+            Table.concat([tables[which] for tables in in_order]) for which in range(len(TABLES))
+        )
+        return Sweep(flows.sorted_by_run(), links.sorted_by_run(), runs.sorted_by_run())
+
+    def _open(self, folder: Path) -> None:
+        identity = json.loads(json.dumps(self._plan.identity()))
+        plan = folder / "sweep.json"
+        if plan.exists():
+            there = json.loads(plan.read_text())
+            different = sorted(key for key in identity if there.get(key) != identity[key])
+            if different:
+                raise InputError(
+                    f"`{folder}` has another sweep: {', '.join(different)} differ; name another folder"
+                )
+        else:
+            for name in TABLES:
+                (folder / name).mkdir(parents=True, exist_ok=True)
+            partial = folder / "sweep.json.partial"
+            partial.write_text(json.dumps(identity, indent=1))
+            partial.rename(plan)
+        for part in sorted((folder / "runs").glob("part-*.parquet")):
+            tables = tuple(Table.read_parquet(folder / name / part.name) for name in TABLES)
+            numbers = tables[2].column("run")
+            self._keep(numbers[0], numbers, tables)  # type: ignore[arg-type]

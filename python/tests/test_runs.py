@@ -1,0 +1,124 @@
+"""One run: the same bytes as the command line's, tables that Arrow's readers take, clear errors."""
+
+import json
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import ackord as ak
+import polars as pl
+import pyarrow as pa
+import pytest
+from ackord.__main__ import program
+
+
+def test_a_run_gives_the_bytes_of_the_command_line(tmp_path: Path) -> None:
+    command = program()
+    if command is None:
+        pytest.skip("SKIPPED: the package was built without the command line")
+    words = ["run", "lossy-wifi", "--seed", "7", "--set", "flows.download.tcp.congestion=bbr"]
+    by_command = subprocess.run(
+        [command, *words, "--json", "-", "--pcap", tmp_path / "command"],
+        check=True, capture_output=True, text=True,
+    )
+    change = {"flows.download.tcp.congestion": "bbr"}
+    here = ak.run("lossy-wifi", seed=7, set=change, pcap=tmp_path / "here")
+    assert here.json == by_command.stdout
+    captures = sorted(path.name for path in (tmp_path / "command").iterdir())
+    assert captures and captures == sorted(path.name for path in (tmp_path / "here").iterdir())
+    for name in captures:
+        assert (tmp_path / "command" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+
+
+def test_tables_are_taken_by_polars_and_pyarrow_with_their_units() -> None:
+    result = ak.run("lossy-wifi", set={"duration": "5 s"})
+    flows = pl.DataFrame(result.flows)
+    assert flows["flow"].to_list() == ["download"]
+    goodput = flows["goodput_bit_s"][0]
+    assert 0 < goodput <= 20e6, "no more than the link has"
+    assert result.flows.units["goodput_bit_s"] == "bit/s"
+    field = pa.table(result.flows).schema.field("goodput_bit_s")
+    assert field.metadata == {b"unit": b"bit/s"}
+    assert result.flows.rows()[0]["goodput_bit_s"] == goodput
+    json_says = json.loads(result.json)["flows"][0]["goodput_bit_s"]
+    assert goodput == pytest.approx(json_says, rel=1e-12)
+
+
+def test_series_are_rows_of_time_name_and_value() -> None:
+    result = ak.run("lossy-wifi", set={"duration": "5 s"})
+    cwnd = pl.DataFrame(result.series("cwnd"))
+    assert cwnd.columns == ["time_s", "flow", "cwnd_bytes"]
+    assert cwnd["time_s"].is_sorted() and cwnd["time_s"].max() <= 5.0
+    with pytest.raises(ak.InputError, match="did you mean `cwnd`"):
+        result.series("cwn")
+    with pytest.raises(ak.InputError, match="series=True"):
+        ak.run("lossy-wifi", set={"duration": "1 s"}, series=False).series("cwnd")
+
+
+def test_other_threads_go_on_during_a_run() -> None:
+    counted = 0
+    over = threading.Event()
+
+    def count() -> None:
+        nonlocal counted
+        while not over.is_set():
+            counted += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    ak.run("dumbbell", set={"duration": "20 s"})
+    over.set()
+    thread.join()
+    assert counted >= 3
+
+
+def test_ctrl_c_ends_a_run() -> None:
+    text = "import ackord, sys; print('begun', flush=True); ackord.run('dumbbell', set={'duration': '3600 s'})"
+    import signal
+    import sys
+
+    run = subprocess.Popen(
+        [sys.executable, "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert run.stdout is not None and run.stdout.readline() == "begun\n"
+    time.sleep(0.5)
+    run.send_signal(signal.SIGINT)
+    _, errors = run.communicate(timeout=30)
+    assert "KeyboardInterrupt" in errors
+
+
+def test_what_is_wrong_is_told_with_key_value_and_what_is_allowed() -> None:
+    with pytest.raises(ak.InputError) as raised:
+        ak.run("lossy-wifi", set={"flows.download.tcp.congestion": "cubik"})
+    text = str(raised.value)
+    assert "cubik" in text and "did you mean `cubic`" in text
+    assert raised.value.paths == ["flows.download.tcp.congestion"]
+    with pytest.raises(ak.InputError, match="lossy-wifi"):
+        ak.run("lossy-wify")
+    with pytest.raises(ak.InputError, match="`links.0.queue` is <object"):
+        ak.run("lossy-wifi", set={"links.0.queue": object()})  # type: ignore[dict-item]
+    with pytest.raises(ak.InputError, match="a path or an ackord.Scenario"):
+        ak.run(7)  # type: ignore[arg-type]
+
+
+def test_a_comparison_gives_the_bytes_of_the_command_line() -> None:
+    command = program()
+    if command is None:
+        pytest.skip("SKIPPED: the package was built without the command line")
+    words = ["compare", "lossy-wifi", "--vary", "flows.*.tcp.congestion=reno,cubic", "--runs", "2"]
+    words += ["--set", "duration=5 s", "--json", "-"]
+    by_command = subprocess.run([command, *words], check=True, capture_output=True, text=True)
+    here = ak.compare(
+        "lossy-wifi", "flows.*.tcp.congestion", ["reno", "cubic"], runs=2, set={"duration": "5 s"}
+    )
+    assert here.json == by_command.stdout
+
+
+def test_a_capture_is_diagnosed_as_on_the_command_line(tmp_path: Path) -> None:
+    ak.run("delayed-ack-stall", pcap=tmp_path)
+    found = ak.diagnose(next(tmp_path.glob("*at-client*")))
+    assert len(found.connections) == 1
+    with pytest.raises(ak.InputError, match="no-such.pcap"):
+        ak.diagnose("no-such.pcap")

@@ -1,0 +1,99 @@
+"""Sweeps: one table whatever ran them, also where workers die."""
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import ackord as ak
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+GRID = {"links.bottleneck.queue.limit": ["20 packets", "50 packets"]}
+
+
+def swept(**how: Any) -> list[pl.DataFrame]:
+    g = ak.sweep("reno-against-vegas", grid=GRID, seeds=how.pop("seeds", 6), set={"duration": "5 s"}, **how)
+    return [pl.DataFrame(table) for table in (g.flows, g.links, g.runs)]
+
+
+def the_same(some: list[pl.DataFrame], others: list[pl.DataFrame]) -> None:
+    for one, other in zip(some, others, strict=True):
+        assert_frame_equal(one, other)
+
+
+def test_every_point_has_every_seed_in_the_order_of_the_plan() -> None:
+    flows, _, runs = swept()
+    assert runs["run"].to_list() == list(range(12))
+    assert runs["seed"].to_list() == [1, 2, 3, 4, 5, 6] * 2
+    assert flows.height == 24 and runs["error"].null_count() == 12
+    one = ak.run("reno-against-vegas", seed=3, set={"duration": "5 s", "links.bottleneck.queue.limit": "50 packets"})
+    alone = one.flows.column("goodput_bit_s")
+    assert flows.filter(pl.col("run") == 8)["goodput_bit_s"].to_list() == alone
+
+
+def test_processes_and_threads_give_the_same_tables() -> None:
+    with ProcessPoolExecutor(2) as pool:
+        the_same(swept(), swept(on=pool))
+
+
+def test_a_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
+    whole = swept(out=tmp_path)
+    parts = sorted((tmp_path / "runs").glob("*.parquet"))
+    for part in parts[::2]:
+        part.unlink()
+    kept = {part: part.stat().st_mtime_ns for part in parts[1::2]}
+    the_same(whole, swept(out=tmp_path))
+    assert {part: part.stat().st_mtime_ns for part in kept} == kept, "what was there is not run again"
+    assert pl.read_parquet(tmp_path / "runs" / "*.parquet").height == 12
+    with pytest.raises(ak.InputError, match="another sweep: seeds differ"):
+        swept(out=tmp_path, seeds=7)
+
+
+def kill_one_worker(marker: str, killed: list[int]) -> None:
+    """Kills the first child process whose command line has `marker`, as soon as there is one."""
+    until = time.monotonic() + 20
+    while not killed and time.monotonic() < until:
+        for process in Path("/proc").iterdir():
+            if not process.name.isdigit() or int(process.name) == os.getpid():
+                continue
+            try:
+                command = (process / "cmdline").read_bytes().decode(errors="replace")
+                parent = int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            except (OSError, IndexError):
+                continue
+            if marker in command and parent == os.getpid():
+                time.sleep(0.3)
+                os.kill(int(process.name), signal.SIGKILL)
+                killed.append(int(process.name))
+                return
+        time.sleep(0.01)
+
+
+def test_a_killed_process_costs_nothing_but_time() -> None:
+    import sys
+
+    killed: list[int] = []
+    killer = threading.Thread(target=kill_one_worker, args=(Path(sys.executable).name, killed))
+    killer.start()
+    tables = swept(on="processes", seeds=200)
+    killer.join()
+    assert killed, "no worker was there to be killed"
+    the_same(tables, swept(seeds=200))
+
+
+def test_what_is_wrong_with_a_grid_is_told_before_anything_runs() -> None:
+    with pytest.raises(ak.InputError, match="no value at `tcp.congestion`"):
+        ak.sweep("lossy-wifi", grid={"tcp.congestion": []})
+    with pytest.raises(ak.InputError, match="did you mean `cubic`"):
+        ak.sweep("lossy-wifi", grid={"tcp.congestion": ["reno", "cubik"]})
+    with pytest.raises(ak.InputError, match="a list of values"):
+        ak.sweep("lossy-wifi", grid={"tcp.congestion": "reno"})
+    with pytest.raises(ak.InputError, match="from 1 on"):
+        ak.sweep("lossy-wifi", grid={}, seeds=0)
+    with pytest.raises(ak.InputError, match="`on` is 'clouds'"):
+        ak.sweep("lossy-wifi", grid={}, on="clouds")

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Builds the Python package with the command line in it, installs it into a virtual environment of its own, and passes
+# its tests. Needs Python 3.11 or newer with venv, and a way to the packages that pyproject.toml names.
+#
+# VENV     where the virtual environment is (out/python)
+# PROFILE  how Rust is built (release)
+# PYTHON   which Python (python3)
+set -eu
+
+cd "$(dirname "$0")/.."
+venv=${VENV:-out/python}
+python=${PYTHON:-python3}
+
+"$python" - <<'CHECK' || exit 1
+import sys
+if sys.version_info < (3, 11):
+    sys.exit(f"python: this is Python {sys.version.split()[0]}: 3.11 or newer is needed (PYTHON names another)")
+CHECK
+[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+echo "python: the package and what its tests use, into $venv" >&2
+ACKORD_PROFILE=${PROFILE:-release} "$venv/bin/pip" install --quiet --disable-pip-version-check \
+    --config-settings "build-args=--profile ${PROFILE:-release}" ".[test]"
+"$venv/bin/mypy"
+# From another folder: what is installed is tested, not what lies here.
+root=$PWD
+cd "$venv"
+exec ./bin/python -m pytest -q -c "$root/pyproject.toml" --rootdir "$root" "$root/python/tests"
