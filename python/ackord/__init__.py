@@ -40,10 +40,10 @@ from ackord.algorithms import (
     Verdict,
 )
 from ackord.captures import Diagnosis, diagnose
-from ackord.compare import Comparison, compare
+from ackord.comparisons import Comparison, compare
 from ackord.runs import Result, live_run, run
 from ackord.scenario import Scenario, scenarios
-from ackord.sweep import Sweep, sweep
+from ackord.sweeps import Sweep, sweep
 
 __all__ = [
     "AckPolicy",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ackord._ackord import InputError, RunError
 
 if TYPE_CHECKING:
-    from ackord.sweep import Done, Job
+    from ackord.sweeps import Done, Job
 
 #: A task whose worker died this often is a task that kills workers.
 MOST_DEATHS = 5
@@ -72,7 +72,7 @@ class _Futures:
         self._under_way: set[futures.Future[Done]] = set()
 
     def submit(self, job: Job, runs: list[Any]) -> None:
-        from ackord.sweep import work
+        from ackord.sweeps import work
 
         self._under_way.add(self._pool.submit(work, job, runs))
 
@@ -93,7 +93,7 @@ class _Processes:
         self._pool = futures.ProcessPoolExecutor(self.workers)
 
     def submit(self, job: Job, runs: list[Any]) -> None:
-        from ackord.sweep import work
+        from ackord.sweeps import work
 
         try:
             future = self._pool.submit(work, job, runs)
@@ -143,7 +143,7 @@ class _Dask:
         self._under_way: set[Any] = set()
 
     def submit(self, job: Job, runs: list[Any]) -> None:
-        from ackord.sweep import work
+        from ackord.sweeps import work
 
         future = self._client.submit(work, job, runs, pure=False, retries=MOST_DEATHS)
         self._under_way.add(future)
@@ -166,7 +166,7 @@ class _Ray:
     def __init__(self) -> None:
         import ray  # type: ignore[import-not-found, unused-ignore]
 
-        from ackord.sweep import work
+        from ackord.sweeps import work
 
         if not ray.is_initialized():
             ray.init(log_to_driver=False)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ackord.runs import Result
-    from ackord.sweep import Sweep
+    from ackord.sweeps import Sweep
 
 __all__ = ["COLOURS", "means", "series"]
 

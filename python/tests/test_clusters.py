@@ -13,7 +13,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 GRID = {"links.bottleneck.queue.limit": ["20 packets", "50 packets"]}
-RUNS = {"grid": GRID, "seeds": 100, "set": {"duration": "10 s"}}
+# Some seconds, so that a worker can be killed amid its work.
+RUNS = {"grid": GRID, "seeds": 2500, "set": {"duration": "10 s"}}
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +32,18 @@ def the_same(sweep: ak.Sweep, expected: list[pl.DataFrame]) -> None:
 
 
 def kill_later(workers: Callable[[], list[int]]) -> Callable[[], list[int]]:
-    """Kills one of the worker processes in half a second; asked at the end, says which."""
+    """Kills one of the worker processes as soon as one is at work; asked at the end, says which."""
     killed: list[int] = []
 
     def kill() -> None:
-        time.sleep(0.5)
-        process = workers()[0]
-        os.kill(process, signal.SIGKILL)
-        killed.append(process)
+        until = time.monotonic() + 30
+        while not killed and time.monotonic() < until:
+            for process in workers()[:1]:
+                # Some of its work is done by then, much is not.
+                time.sleep(0.5)
+                os.kill(process, signal.SIGKILL)
+                killed.append(process)
+            time.sleep(0.02)
 
     thread = threading.Thread(target=kill)
     thread.start()

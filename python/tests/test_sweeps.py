@@ -80,10 +80,10 @@ def test_a_killed_process_costs_nothing_but_time() -> None:
     killed: list[int] = []
     killer = threading.Thread(target=kill_one_worker, args=(Path(sys.executable).name, killed))
     killer.start()
-    tables = swept(on="processes", seeds=200)
+    tables = swept(on="processes", seeds=2000)
     killer.join()
     assert killed, "no worker was there to be killed"
-    the_same(tables, swept(seeds=200))
+    the_same(tables, swept(seeds=2000))
 
 
 def test_what_is_wrong_with_a_grid_is_told_before_anything_runs() -> None:
