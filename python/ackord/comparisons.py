@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from pathlib import Path
-from typing import Any
 
 from ackord import _ackord
 from ackord._ackord import Checked
 from ackord._progress import Meter
+from ackord._report import Report
 from ackord._values import Value, as_words
 from ackord.scenario import Scenario, checked
 
 __all__ = ["Comparison", "compare"]
 
 
-class Comparison:
+class Comparison(Report):
     """What a comparison came to: means with 95 % intervals, by variant."""
-
-    def __init__(self, comparison: _ackord.Comparison) -> None:
-        self._comparison = comparison
-
-    @property
-    def json(self) -> str:
-        """The results in the bytes of ``ackord compare --json``."""
-        return self._comparison.json
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """The same as dictionaries and lists."""
-        data: dict[str, Any] = json.loads(self._comparison.json)
-        return data
-
-    def write(self, folder: str | PathLike[str]) -> list[Path]:
-        """Writes ``report.html``, JSON, CSV and plots into ``folder``; the paths of the files."""
-        return [Path(path) for path in self._comparison.write(folder)]
 
 
 def compare(

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from pathlib import Path
-from typing import Any
 
 from ackord import _ackord
 from ackord.__main__ import program
 from ackord._ackord import Checked, Table
 from ackord._progress import Meter
+from ackord._report import Report
 from ackord._values import Value
 from ackord.scenario import Scenario, checked
 
 __all__ = ["Result", "live_run", "run"]
 
 
-class Result:
+class Result(Report):
     """What a run came to. Tables have a row per flow, link, queue, middlebox or transfer."""
 
     def __init__(self, run: _ackord.Run) -> None:
+        super().__init__(run)
         self._run = run
 
     @property
@@ -70,21 +69,6 @@ class Result:
             InputError: if there is no such quantity, or the run kept no series.
         """
         return self._run.series(quantity)
-
-    @property
-    def json(self) -> str:
-        """The results in the bytes of ``ackord run --json``."""
-        return self._run.json
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """The same as dictionaries and lists."""
-        data: dict[str, Any] = json.loads(self._run.json)
-        return data
-
-    def write(self, folder: str | PathLike[str]) -> list[Path]:
-        """Writes ``report.html``, JSON, CSV and plots into ``folder``; the paths of the files."""
-        return [Path(path) for path in self._run.write(folder)]
 
     def __repr__(self) -> str:
         return f"<ackord.Result of {len(self.flows)} flows, {len(self.links)} link directions>"

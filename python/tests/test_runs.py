@@ -38,6 +38,9 @@ def test_tables_are_taken_by_polars_and_pyarrow_with_their_units() -> None:
     goodput = flows["goodput_bit_s"][0]
     assert 0 < goodput <= 20e6, "no more than the link has"
     assert result.flows.units["goodput_bit_s"] == "bit/s"
+    assert result.flows.units["bytes_delivered"] == "B"
+    # Tables of the command line show it in percent.
+    assert result.links.units["utilisation"] == "" and result.links.column("utilisation")[0] <= 1
     field = pa.table(result.flows).schema.field("goodput_bit_s")
     assert field.metadata == {b"unit": b"bit/s"}
     assert result.flows.rows()[0]["goodput_bit_s"] == goodput

@@ -1,7 +1,7 @@
 //! Tables that Arrow's readers take without a copy (`__arrow_c_stream__`).
 
 use crate::errors::{bad_input, failed, unknown_name};
-use ackord_measure::{Metric, Value};
+use ackord_measure::{Metric, Unit, Value};
 use arrow_array::{
     ArrayRef, Float64Array, RecordBatch, RecordBatchReader, StringArray, StructArray, UInt64Array,
 };
@@ -97,25 +97,21 @@ impl Table {
         let counted = metrics.iter().filter(|metric| !metric.places.is_empty());
         let columns = counted.map(|metric| {
             let values = subjects.iter().map(|subject| (metric.of)(subject).map(Value::get));
-            // A summary's own unit is in the name; what a table would divide by is not done here.
-            Column::numbers(metric.key, base_unit(metric.key, metric.unit.name), values)
+            Column::numbers(metric.key, base_unit(metric.unit), values)
         });
         Table::of(words.into_iter().chain(columns).collect())
     }
 }
 
-/// The unit of a summary's field: of its name's ending where tables count in another.
-fn base_unit<'a>(key: &str, tables: &'a str) -> &'a str {
-    const ENDINGS: &[(&str, &str)] = &[
-        ("_bit_s", "bit/s"),
-        ("_bytes", "B"),
-        ("bytes_delivered", "B"),
-        ("_percent", "%"),
-        ("_share", ""),
-        ("_ms", "ms"),
-        ("_s", "s"),
-    ];
-    ENDINGS.iter().find(|(ending, _)| key.ends_with(ending)).map_or(tables, |(_, unit)| unit)
+/// What a summary counts in, of which a table's unit is a multiple or a part.
+fn base_unit(tables: Unit) -> &'static str {
+    match tables.name {
+        "Mbit/s" => "bit/s",
+        "kB" | "MB" => "B",
+        // A share from 0 to 1.
+        "%" if tables.size != 1.0 => "",
+        name => name,
+    }
 }
 
 fn unfit(error: ArrowError) -> PyErr {
