@@ -8,7 +8,7 @@ use ackord_report::WriteError;
 use ackord_scenario::{Errors, Style};
 use ackord_sim::BuildError;
 use ackord_study::guide::GuideError;
-use ackord_study::{ExecuteError, LiveRunError, VaryError};
+use ackord_study::{CaptureFolderError, ExecuteError, LiveRunError, VaryError};
 use ackord_uml::KernelError;
 use ackord_validation::validate::ValidateError;
 use ackord_wire::ReadError;
@@ -171,13 +171,8 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Write(#[from] WriteError),
     /// Captures could not be written.
-    #[error("cannot write captures to `{folder}`")]
-    Captures {
-        /// Where.
-        folder: String,
-        /// Why not.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Captures(#[from] CaptureFolderError),
     /// Standard output could not be written.
     #[error("cannot write to standard output")]
     Output(#[from] io::Error),

@@ -1,6 +1,6 @@
 //! `ackord live run`: a scenario between stock kernels.
 
-use crate::captures::CaptureFolder;
+use crate::captures::open_folder;
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::history::wall_time;
@@ -15,8 +15,8 @@ use ackord_report::OutputFile;
 use ackord_report::live::{LiveCommand, LiveDetails, ProgramEnding, TrustWord};
 use ackord_scenario::{NodeKind, Override, Scenario, ScenarioFile};
 use ackord_study::{
-    CaptureFiles, Ending, HistoryUse, LiveRunOptions, LiveRunOutcome, Origin, ProgramOutput,
-    Progress, finished_transfers, live_run, live_run_report, live_run_report_files,
+    CaptureFiles, CaptureFolder, Ending, HistoryUse, LiveRunOptions, LiveRunOutcome, Origin,
+    ProgramOutput, Progress, finished_transfers, live_run, live_run_report, live_run_report_files,
 };
 use ackord_units::{Quantity, Span};
 use ackord_wire::NodeId;
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(),
     let stop = StopHandle::new().map_err(LiveError::System)?;
     let at_once = Arc::new(stop.clone());
     let interrupt = Interrupt::listen_and(move || at_once.stop())?;
-    let mut captures = arguments.pcap.as_deref().map(CaptureFolder::open).transpose()?;
+    let mut captures = arguments.pcap.as_deref().map(open_folder).transpose()?;
     let files = arguments.output.wants_files();
     let meter = arguments.meter.of(&scenario)?;
     let own_terminal = arguments.meter.takes_own_terminal();

@@ -26,7 +26,7 @@
 //! | `trace.rs` | `ackord trace`: delivery traces |
 //! | `script.rs`, `script_against.rs` | `ackord script`: an endpoint against an injected peer |
 //! | `bench.rs` | `ackord bench`, hidden: what a packet costs |
-//! | `captures.rs` | capture files that appear when they are complete |
+//! | `captures.rs` | folders for captures |
 //! | `meter.rs`, `meter/` | `--meter`: a live picture of a link |
 //! | `progress.rs` | the progress bar |
 //! | `interrupt.rs` | Ctrl-C |

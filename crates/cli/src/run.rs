@@ -1,6 +1,6 @@
 //! `ackord run`: one run of a scenario.
 
-use crate::captures::CaptureFolder;
+use crate::captures::open_folder;
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::{OutputArguments, Results, ScenarioArguments};
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
         remark_on_commands(&scenario, console);
     }
     let interrupt = Interrupt::listen()?;
-    let mut captures = arguments.pcap.as_deref().map(CaptureFolder::open).transpose()?;
+    let mut captures = arguments.pcap.as_deref().map(open_folder).transpose()?;
     let options = RunOptions {
         seed: arguments.seed.unwrap_or(scenario.seed),
         series: arguments.output.wants_files(),

@@ -54,3 +54,11 @@ pub(crate) fn unknown_name<'a>(
     let known = known.collect::<Vec<_>>().join(", ");
     bad_input(format!("no {what} is called `{given}`; {meant}there are: {known}"))
 }
+
+/// What went wrong, and what caused it.
+pub(crate) fn with_cause(error: impl std::error::Error) -> PyErr {
+    match error.source() {
+        Some(cause) => failed(format_args!("{error}: {cause}")),
+        None => failed(&error),
+    }
+}

@@ -1,7 +1,7 @@
 //! One run, and what it comes to.
 
 use crate::algorithms::{Session, uses_python};
-use crate::errors::{failed, unknown_name};
+use crate::errors::{failed, unknown_name, with_cause};
 use crate::scenario::Checked;
 use crate::series::series_table;
 use crate::table::{Column, Table};
@@ -12,14 +12,12 @@ use ackord_measure::{
 };
 use ackord_scenario::NodeKind;
 use ackord_study::{
-    CaptureFiles, LiveRunOptions, LiveRunOutcome, Origin, Progress, Report, RunOptions, RunOutcome,
-    execute, kernels_of, live_run, live_run_report, live_run_report_files, run_report,
-    run_report_files,
+    CaptureFiles, CaptureFolder, LiveRunOptions, LiveRunOutcome, Origin, Progress, Report,
+    RunOptions, RunOutcome, execute, kernels_of, live_run, live_run_report, live_run_report_files,
+    run_report, run_report_files,
 };
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -124,7 +122,8 @@ fn ran(
 ) -> PyResult<Run> {
     let scenario = &checked.scenario;
     let seed = wishes.seed.unwrap_or(scenario.seed);
-    let mut captures = wishes.pcap.map(Captures::open).transpose()?;
+    let folder = wishes.pcap.as_deref().map(CaptureFolder::open).transpose();
+    let mut captures = folder.map_err(with_cause)?;
     let watch = Watch::new(wishes.progress);
     let go = || {
         let options = match wishes.series {
@@ -145,7 +144,7 @@ fn ran(
     watch.done()?;
     let outcome = outcome.map_err(failed)?;
     if let Some(captures) = captures {
-        captures.commit()?;
+        captures.commit().map_err(with_cause)?;
     }
     let (file, overrides) = (&checked.file, &checked.changes);
     let origin = Origin { file, overrides, scenario, history: None };
@@ -154,43 +153,6 @@ fn ran(
         Outcome::WithKernels(outcome) => live_run_report(outcome, origin),
     };
     Ok(Run { outcome, report })
-}
-
-/// Capture files that get their names when the run is over.
-struct Captures {
-    folder: PathBuf,
-    pending: Vec<(PathBuf, PathBuf)>,
-}
-
-impl Captures {
-    fn open(folder: PathBuf) -> io::Result<Captures> {
-        std::fs::create_dir_all(&folder)?;
-        Ok(Captures { folder, pending: Vec::new() })
-    }
-
-    fn commit(mut self) -> io::Result<()> {
-        std::mem::take(&mut self.pending)
-            .iter()
-            .try_for_each(|(partial, path)| std::fs::rename(partial, path))
-    }
-}
-
-impl CaptureFiles for Captures {
-    fn create(&mut self, name: &str) -> io::Result<Box<dyn Write>> {
-        let partial = self.folder.join(format!("{name}.partial"));
-        let file = File::create(&partial)?;
-        self.pending.push((partial, self.folder.join(name)));
-        Ok(Box::new(file))
-    }
-}
-
-impl Drop for Captures {
-    fn drop(&mut self) {
-        for (partial, _) in &self.pending {
-            // Why the run failed has been raised.
-            let _ = std::fs::remove_file(partial);
-        }
-    }
 }
 
 #[pymethods]

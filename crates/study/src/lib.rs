@@ -10,6 +10,7 @@
 //! | `execute.rs` | [`execute`]: one run, in slices, with progress and a way to stop it |
 //! | `labels.rs` | [`run_labels`]: the names behind the numbers that events carry |
 //! | `capture.rs` | captures of a run: what is tapped, and the pcapng files it becomes |
+//! | `capture_folder.rs` | [`CaptureFolder`]: capture files that appear when they are complete |
 //! | `compare.rs` | [`compare`]: one key varied, several seeds each, in parallel |
 //! | `dumbbell.rs` | [`Dumbbell`]: what a packet costs in the simulator |
 //! | `history/` | the history of applications: before a run, after it, from captures, shown |
@@ -27,6 +28,7 @@
 //! Not modelled: runs spread over several machines, results kept from one call to the next.
 
 mod capture;
+mod capture_folder;
 mod compare;
 mod dumbbell;
 mod effort;
@@ -47,6 +49,7 @@ mod transfer;
 pub use capture::{
     CaptureError, CaptureFiles, CapturePoint, CaptureSink, capture_points, with_captures,
 };
+pub use capture_folder::{CaptureFolder, CaptureFolderError};
 pub use compare::{CompareOptions, ComparisonOutcome, Variant, Variants, VaryError, compare};
 pub use dumbbell::{Dumbbell, DumbbellRun};
 pub use effort::Effort;

@@ -1,7 +1,7 @@
 //! What other programs read: qlog for qvis, the capture with comments for Wireshark.
 
 use super::sources::Sources;
-use crate::captures::CaptureFolder;
+use crate::captures::open_folder;
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::check_file;
@@ -115,7 +115,7 @@ fn annotated(
         return annotate(capture, std::io::BufWriter::new(out), comments).map_err(refused);
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut files = CaptureFolder::open(folder.unwrap_or(Path::new(".")))?;
+    let mut files = open_folder(folder.unwrap_or(Path::new(".")))?;
     let out = files.create(name).map_err(refused)?;
     let written = annotate(capture, std::io::BufWriter::new(out), comments).map_err(refused)?;
     files.commit()?;
