@@ -81,6 +81,7 @@ def run(
     set: Mapping[str, Value] | None = None,
     series: bool = True,
     pcap: str | PathLike[str] | None = None,
+    events: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Result:
     """Runs a scenario in simulated time. The same scenario and seed give the same bytes, every time.
@@ -94,6 +95,7 @@ def run(
         set: values at paths, as ``--set`` takes them: ``{"flows.download.tcp.congestion": "bbr"}``.
         series: whether to keep values against time.
         pcap: a folder for captures (pcapng).
+        events: a file for what endpoints do and which packets die, a line of JSON per event.
         progress: whether to show a bar; by itself on a terminal and in a notebook.
 
     Raises:
@@ -102,7 +104,7 @@ def run(
     """
     sound = checked(scenario, set)
     with Meter(sound.name, progress) as meter:
-        wishes = {"seed": seed, "series": series, "pcap": pcap, "progress": meter}
+        wishes = {"seed": seed, "series": series, "pcap": pcap, "events": events, "progress": meter}
         return Result(_ackord.run(sound, wishes, program()))
 
 
@@ -114,6 +116,7 @@ def live_run(
     set: Mapping[str, Value] | None = None,
     series: bool = True,
     pcap: str | PathLike[str] | None = None,
+    events: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Result:
     """Runs a scenario in real time, with this machine's kernel at every host but those among ``ours``.
@@ -129,6 +132,7 @@ def live_run(
         set: values at paths, as ``--set`` takes them.
         series: whether to keep values against time.
         pcap: a folder for captures (pcapng).
+        events: a file for what endpoints do and which packets die, a line of JSON per event.
         progress: whether to show a bar; by itself on a terminal and in a notebook.
 
     Raises:
@@ -137,5 +141,5 @@ def live_run(
     """
     sound = checked(scenario, set)
     with Meter(sound.name, progress) as meter:
-        wishes = {"seed": seed, "series": series, "pcap": pcap, "progress": meter}
+        wishes = {"seed": seed, "series": series, "pcap": pcap, "events": events, "progress": meter}
         return Result(_ackord.run_live(sound, wishes, list(ours)))

@@ -1,96 +1,24 @@
 """Algorithms in Python: the same events as the ones in Rust, and what they get wrong."""
 
+from pathlib import Path
+
 import ackord as ak
+import in_python as in_python  # registers them by name
 import pytest
 
 QUANTITIES = ("cwnd", "ssthresh", "rtt", "sent", "retransmitted", "acked", "delivered")
 
 
-class Reno(ak.CongestionControl, name="reno-in-python"):
-    """RFC 5681, as the control `reno` has it."""
-
-    def on_established(self, now: float, sizes: ak.Established) -> None:
-        self.cwnd = sizes.initial_window
-        self.smss = sizes.smss
-        self.carried = 0
-
-    def on_ack(self, now: float, ack: ak.AckSample) -> None:
-        if not ack.cwnd_limited:
-            return
-        if self.cwnd < self.ssthresh:
-            self.cwnd = min(self.cwnd + self.smss, self.ssthresh)
-        else:
-            step, self.carried = divmod(self.carried + self.smss * self.smss, int(self.cwnd))
-            self.cwnd += step
-
-    def reduce(self, flight_size: int) -> None:
-        self.ssthresh = max(int(min(flight_size, self.cwnd) * 0.5), 2 * self.smss)
-
-    def on_congestion(self, now: float, event: ak.CongestionEvent) -> None:
-        self.carried = 0
-        match event:
-            case ak.Loss():
-                self.reduce(event.flight_size)
-                self.cwnd = self.smss if event.slow_start else self.ssthresh
-            case ak.Mark():
-                self.reduce(event.flight_size)
-                self.cwnd = self.ssthresh
-            case ak.Timeout():
-                if not event.repeated:
-                    self.reduce(event.flight_size)
-                self.cwnd = self.smss
-            case ak.Undone() | ak.Restart():
-                self.cwnd = max(event.cwnd, self.smss)
-                self.ssthresh = max(event.ssthresh, 2 * self.smss)
-            case ak.Recovered() if event.cwnd_at_most is not None:
-                self.cwnd = max(min(self.cwnd, event.cwnd_at_most), self.smss)
-
-
-class Delayed(ak.AckPolicy, name="delayed-in-python"):
-    """RFC 5681 §4.2, as the policy `delayed` has it."""
-
-    def __init__(self) -> None:
-        self.due: float | None = None
-
-    def on_segment(self, now: float, arrival: ak.Arrival) -> float | None:
-        if arrival.order != "in-order" or arrival.unacknowledged >= 2 * arrival.full_size:
-            return None
-        if self.due is None:
-            self.due = now + 0.2
-        return self.due
-
-    def on_ack_sent(self, now: float, with_data: bool) -> None:
-        self.due = None
-
-
-class Fixed(ak.LossDetector, name="fixed-in-python"):
-    """RFC 5681 §3.2 with limited transmit, as the detector `fixed` has it."""
-
-    def on_ack(self, now: float, facts: ak.LossFacts) -> ak.Verdict | ak.Undo | int | None:
-        if not facts.leave_doubt():
-            return None
-        if facts.reaches(3):
-            return ak.Verdict.LOST
-        return facts.smss * min(facts.duplicate_acks, 2)
-
-
-class DropTail(ak.Queue, name="drop-tail-in-python"):
-    """First in, first out; fifty packets."""
-
-    def __init__(self) -> None:
-        self.waiting: list[ak.Packet] = []
-
-    def enqueue(self, now: float, packet: ak.Packet) -> bool:
-        if len(self.waiting) == 50:
-            return False
-        self.waiting.append(packet)
-        return True
-
-    def dequeue(self, now: float) -> ak.Packet | None:
-        return self.waiting.pop(0)
-
-
-def the_same(one: ak.Result, other: ak.Result) -> None:
+def the_same(scenario: str, key: str, kinds: tuple[object, str], folder: Path) -> ak.Result:
+    """Both kinds give the same event log, byte for byte, and the same tables and series."""
+    logs = [folder / name for name in ("rust.jsonl", "python.jsonl")]
+    one, other = (
+        ak.run(scenario, set={key: kind}, events=log)  # type: ignore[dict-item]
+        for kind, log in zip(kinds, logs, strict=True)
+    )
+    rust, python = (log.read_bytes() for log in logs)
+    assert rust.count(b"\n") > 500, "too short to show anything"
+    assert rust == python
     for table in ("flows", "links", "queues", "transfers"):
         rows = [getattr(result, table).rows() for result in (one, other)]
         for row in rows[0] + rows[1]:
@@ -98,32 +26,30 @@ def the_same(one: ak.Result, other: ak.Result) -> None:
         assert rows[0] == rows[1], table
     for quantity in QUANTITIES:
         assert one.series(quantity).rows() == other.series(quantity).rows(), quantity
+    return one
 
 
+@pytest.mark.parametrize("control", ["reno", "vegas"])
 @pytest.mark.parametrize("scenario", ["lossy-wifi", "dumbbell", "fades", "bufferbloat"])
-def test_reno_in_python_does_what_reno_does(scenario: str) -> None:
-    key = "flows.*.tcp.congestion"
-    the_same(ak.run(scenario, set={key: "reno"}), ak.run(scenario, set={key: "reno-in-python"}))
+def test_a_control_in_python_does_what_it_does_in_rust(scenario: str, control: str, tmp_path: Path) -> None:
+    the_same(scenario, "flows.*.tcp.congestion", (control, f"{control}-in-python"), tmp_path)
 
 
 @pytest.mark.parametrize("scenario", ["lossy-wifi", "dumbbell", "delayed-ack-stall"])
-def test_delayed_acks_in_python_are_those_in_rust(scenario: str) -> None:
-    key = "flows.*.tcp.ack"
-    the_same(ak.run(scenario, set={key: "delayed"}), ak.run(scenario, set={key: "delayed-in-python"}))
+def test_delayed_acks_in_python_are_those_in_rust(scenario: str, tmp_path: Path) -> None:
+    the_same(scenario, "flows.*.tcp.ack", ("delayed", "delayed-in-python"), tmp_path)
 
 
 @pytest.mark.parametrize("scenario", ["lossy-wifi", "dumbbell", "fades"])
-def test_a_fixed_threshold_in_python_is_the_one_in_rust(scenario: str) -> None:
-    key = "flows.*.tcp.loss"
-    the_same(ak.run(scenario, set={key: "fixed"}), ak.run(scenario, set={key: "fixed-in-python"}))
+def test_a_fixed_threshold_in_python_is_the_one_in_rust(scenario: str, tmp_path: Path) -> None:
+    the_same(scenario, "flows.*.tcp.loss", ("fixed", "fixed-in-python"), tmp_path)
 
 
-def test_drop_tail_in_python_is_the_one_in_rust() -> None:
-    key = "links.bottleneck.queue"
-    rust = {key: {"kind": "drop-tail", "limit": "50 packets"}}
-    one = ak.run("reno-against-vegas", set=rust)  # type: ignore[arg-type]
+def test_drop_tail_in_python_is_the_one_in_rust(tmp_path: Path) -> None:
+    rust = {"kind": "drop-tail", "limit": "50 packets"}
+    kinds = (rust, "drop-tail-in-python")
+    one = the_same("reno-against-vegas", "links.bottleneck.queue", kinds, tmp_path)
     assert one.queues.column("dropped_packets")[0] > 0
-    the_same(one, ak.run("reno-against-vegas", set={key: "drop-tail-in-python"}))
 
 
 def test_a_queue_marks_and_pushes_out() -> None:

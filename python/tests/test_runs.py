@@ -10,20 +10,19 @@ import ackord as ak
 import polars as pl
 import pyarrow as pa
 import pytest
-from ackord.__main__ import program
 
 
-def test_a_run_gives_the_bytes_of_the_command_line(tmp_path: Path) -> None:
-    command = program()
-    if command is None:
-        pytest.skip("SKIPPED: the package was built without the command line")
+def test_a_run_gives_the_bytes_of_the_command_line(command: str, tmp_path: Path) -> None:
     words = ["run", "lossy-wifi", "--seed", "7", "--set", "flows.download.tcp.congestion=bbr"]
     by_command = subprocess.run(
-        [command, *words, "--json", "-", "--pcap", tmp_path / "command"],
+        [command, *words, "--json", "-", "--pcap", tmp_path / "command",
+         "--events", tmp_path / "command.jsonl"],
         check=True, capture_output=True, text=True,
     )
     change = {"flows.download.tcp.congestion": "bbr"}
-    here = ak.run("lossy-wifi", seed=7, set=change, pcap=tmp_path / "here")
+    here = ak.run("lossy-wifi", seed=7, set=change, pcap=tmp_path / "here",
+                  events=tmp_path / "here.jsonl")
+    assert (tmp_path / "command.jsonl").read_bytes() == (tmp_path / "here.jsonl").read_bytes()
     assert here.json == by_command.stdout
     captures = sorted(path.name for path in (tmp_path / "command").iterdir())
     assert captures and captures == sorted(path.name for path in (tmp_path / "here").iterdir())
@@ -106,10 +105,7 @@ def test_what_is_wrong_is_told_with_key_value_and_what_is_allowed() -> None:
         ak.run(7)  # type: ignore[arg-type]
 
 
-def test_a_comparison_gives_the_bytes_of_the_command_line() -> None:
-    command = program()
-    if command is None:
-        pytest.skip("SKIPPED: the package was built without the command line")
+def test_a_comparison_gives_the_bytes_of_the_command_line(command: str) -> None:
     words = ["compare", "lossy-wifi", "--vary", "flows.*.tcp.congestion=reno,cubic", "--runs", "2"]
     words += ["--set", "duration=5 s", "--json", "-"]
     by_command = subprocess.run([command, *words], check=True, capture_output=True, text=True)

@@ -3,7 +3,6 @@
 use crate::accuracy::{self, AccuracyArguments};
 use crate::console::Console;
 use crate::errors::Failure;
-use crate::event_log::EventLog;
 use crate::history::wall_time;
 use crate::input::{JsonTarget, check_folder};
 use crate::interop::{self, InteropArguments};
@@ -11,18 +10,21 @@ use crate::interrupt::Interrupt;
 use crate::live_papers::{self, LivePapersArguments};
 use crate::live_run::{self, LiveRunArguments};
 use crate::with_history::WithHistory;
+use ackord_events::Sink;
 use ackord_live::{
     Addresses, CommandOutcome, Direction, FetchOptions, LiveError, LiveOptions, LiveReport, Notice,
-    ServeOptions, Transfer, fetch, serve,
+    Observer, ServeOptions, Transfer, fetch, serve,
 };
-use ackord_report::{data, to_terminal};
+use ackord_report::{EventLog, data, to_terminal};
 use ackord_scenario::{Override, Scenario, ScenarioFile};
 use ackord_study::live_transfers::{Compared, document, results};
 use ackord_study::{HistoryUse, simulate_transfer};
 use ackord_units::{Bytes, Quantity, Span, Time};
 use ackord_wire::Side;
 use clap::{Args, Subcommand};
+use std::cell::RefCell;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Run in real time, with this machine's own TCP, through a scenario's path
@@ -156,7 +158,7 @@ struct Run {
     interrupt: Interrupt,
     /// What our endpoint took from the history.
     history: Option<Vec<HistoryUse>>,
-    events: Option<EventLog>,
+    events: Option<SharedLog>,
     began_at: Time,
 }
 
@@ -177,11 +179,12 @@ impl Run {
         let waits = arguments.command.is_empty();
         let console = console.clone();
         let events = arguments.events.as_deref().map(EventLog::create).transpose()?;
-        options.observe = events.as_ref().map(EventLog::observer);
+        let events: Option<SharedLog> = events.map(|log| Rc::new(log.into()));
+        options.observe = events.clone().map(observer);
         let log = events.clone();
         options.notify = Box::new(move |notice| {
             if let (Notice::Ready { began_at, .. }, Some(log)) = (notice, &log) {
-                log.began(began_at.saturating_since(Time::ZERO));
+                log.borrow_mut().began(began_at.saturating_since(Time::ZERO));
             }
             announce(notice, waits, &console);
         });
@@ -189,6 +192,13 @@ impl Run {
         let interrupt = Interrupt::listen_and(move || stop.stop())?;
         Ok((Run { scenario, interrupt, history, events, began_at: wall_time() }, options))
     }
+}
+
+/// An event log of which a run's beginning, its events and its end are told from different places.
+type SharedLog = Rc<RefCell<EventLog>>;
+
+fn observer(log: SharedLog) -> Observer {
+    Box::new(move |at, event| log.borrow_mut().emit(at, *event))
 }
 
 /// What a user wants to know while the run goes on.
@@ -216,7 +226,7 @@ fn conclude(
     console: &Console,
 ) -> Result<(), Failure> {
     let Run { scenario, interrupt, history, events, began_at } = run;
-    events.as_ref().map_or(Ok(()), EventLog::finish)?;
+    events.as_ref().map_or(Ok(()), |log| log.borrow_mut().finish())?;
     let seed = arguments.seed.unwrap_or(scenario.seed);
     let compared = match interrupt.check().is_continue() {
         true => compare(scenario, report, (seed, arguments.compare_runs), interrupt)?,

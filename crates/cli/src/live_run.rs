@@ -11,8 +11,8 @@ use crate::progress::Meter;
 use crate::with_history::WithHistory;
 use ackord_live::{LiveError, StopHandle};
 use ackord_measure::RunSummary;
-use ackord_report::OutputFile;
 use ackord_report::live::{LiveCommand, LiveDetails, ProgramEnding, TrustWord};
+use ackord_report::{EventLog, OutputFile};
 use ackord_scenario::{NodeKind, Override, Scenario, ScenarioFile};
 use ackord_study::{
     CaptureFiles, CaptureFolder, Ending, HistoryUse, LiveRunOptions, LiveRunOutcome, Origin,
@@ -55,6 +55,9 @@ pub(crate) struct LiveRunArguments {
     /// none, of the first link at both ends of every flow.
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
+    /// Write what endpoints do into this file, a line of JSON per event
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
     /// This host is our own TCP, as in the simulator; may be given several times
     #[arg(long, value_name = "HOST")]
     ours: Vec<String>,
@@ -92,10 +95,12 @@ pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(),
     let files = arguments.output.wants_files();
     let meter = arguments.meter.of(&scenario)?;
     let own_terminal = arguments.meter.takes_own_terminal();
+    let mut events = arguments.events.as_deref().map(EventLog::create).transpose()?;
     let options = LiveRunOptions {
         seed: arguments.seed.unwrap_or(scenario.seed),
         series: files,
         captures: captures.as_mut().map(|folder| folder as &mut dyn CaptureFiles),
+        events: events.as_mut(),
         ours,
         lateness_budget: arguments.lateness_budget,
         realtime_priority: arguments.realtime_priority,
@@ -118,6 +123,7 @@ pub(crate) fn run(arguments: &LiveRunArguments, console: &Console) -> Result<(),
         bar.end();
     }
     let outcome = outcome?;
+    events.as_mut().map_or(Ok(()), EventLog::finish)?;
     let kept_back = if own_terminal && !files { &outcome.outputs[..] } else { &[] };
     kept_back.iter().for_each(|output| console.complain(&String::from_utf8_lossy(&output.bytes)));
     let told = Telling {

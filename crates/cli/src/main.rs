@@ -47,7 +47,6 @@ mod console;
 mod daemons;
 mod diagnose;
 mod errors;
-mod event_log;
 #[cfg(feature = "daemons")]
 mod gateway;
 mod guide;

@@ -8,6 +8,7 @@ use crate::interrupt::Interrupt;
 use crate::live_run::{Telling, complete, conclude, tell};
 use crate::progress::Meter;
 use crate::with_history::WithHistory;
+use ackord_report::EventLog;
 use ackord_scenario::Scenario;
 use ackord_study::{
     CaptureFiles, LiveRunOptions, ProgramOutput, Progress, RunOptions, RunOutcome, execute,
@@ -42,6 +43,9 @@ pub(crate) struct RunArguments {
     /// both ends of every flow.
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
+    /// Write what endpoints do into this file, a line of JSON per event
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
     #[command(flatten)]
     history: WithHistory,
 }
@@ -65,10 +69,12 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
     }
     let interrupt = Interrupt::listen()?;
     let mut captures = arguments.pcap.as_deref().map(open_folder).transpose()?;
+    let mut events = arguments.events.as_deref().map(EventLog::create).transpose()?;
     let options = RunOptions {
         seed: arguments.seed.unwrap_or(scenario.seed),
         series: arguments.output.wants_files(),
         captures: captures.as_mut().map(|folder| folder as &mut dyn CaptureFiles),
+        events: events.as_mut(),
     };
     let meter = Meter::begin(&scenario.name);
     let mut watch = |progress: Progress| {
@@ -92,12 +98,15 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
         let outcome = live_run(&scenario, options, &mut watch);
         meter.end();
         let outcome = outcome?;
+        events.as_mut().map_or(Ok(()), EventLog::finish)?;
         tell(&outcome, told(captures), console)?;
         return conclude(&outcome, &scenario, console);
     }
     let outcome = execute(&scenario, options, &mut watch);
     meter.end();
-    tell_simulated(&outcome?, told(captures), console)
+    let outcome = outcome?;
+    events.as_mut().map_or(Ok(()), EventLog::finish)?;
+    tell_simulated(&outcome, told(captures), console)
 }
 
 fn tell_simulated(

@@ -49,7 +49,7 @@ pub(super) fn run_all_with_journal<T: Send + Serialize + DeserializeOwned>(
 }
 
 fn run(job: &Job) -> Result<RunOutcome, PaperError> {
-    let options = RunOptions { seed: job.seed, series: job.series, captures: None };
+    let options = RunOptions { series: job.series, ..RunOptions::summary_only(job.seed) };
     Ok(execute(&job.scenario, options, &mut without_progress)?)
 }
 

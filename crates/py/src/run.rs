@@ -10,6 +10,7 @@ use ackord_live::SimulatedKernels;
 use ackord_measure::{
     FLOW_METRICS, LINK_METRICS, PROXY_METRICS, QUEUE_METRICS, RUN_METRICS, TRANSFER_METRICS,
 };
+use ackord_report::EventLog;
 use ackord_scenario::NodeKind;
 use ackord_study::{
     CaptureFiles, CaptureFolder, LiveRunOptions, LiveRunOutcome, Origin, Progress, Report,
@@ -52,6 +53,8 @@ pub(crate) struct Wishes {
     series: bool,
     /// Where captures go.
     pcap: Option<PathBuf>,
+    /// Where events go.
+    events: Option<PathBuf>,
     /// Told the share that is done.
     progress: Option<Py<PyAny>>,
 }
@@ -100,8 +103,8 @@ pub(crate) fn run_live(
     };
     let ours = ours.iter().map(host).collect::<PyResult<_>>()?;
     let live = LiveRunOptions::new(0).map_err(failed)?;
-    ran(py, checked, wishes, |RunOptions { seed, series, captures }, watch| {
-        let options = LiveRunOptions { seed, series, captures, ours, ..live };
+    ran(py, checked, wishes, |RunOptions { seed, series, captures, events }, watch| {
+        let options = LiveRunOptions { seed, series, captures, events, ours, ..live };
         let outcome = live_run(scenario, options, watch);
         outcome
             .map(|outcome| Outcome::WithKernels(outcome.into()))
@@ -124,6 +127,8 @@ fn ran(
     let seed = wishes.seed.unwrap_or(scenario.seed);
     let folder = wishes.pcap.as_deref().map(CaptureFolder::open).transpose();
     let mut captures = folder.map_err(with_cause)?;
+    let events = wishes.events.as_deref().map(EventLog::create).transpose();
+    let mut events = events.map_err(with_cause)?;
     let watch = Watch::new(wishes.progress);
     let go = || {
         let options = match wishes.series {
@@ -131,7 +136,9 @@ fn ran(
             false => RunOptions::summary_only(seed),
         };
         let captures = captures.as_mut().map(|folder| folder as &mut dyn CaptureFiles);
-        run(RunOptions { captures, ..options }, &mut |at| watch.at(at.share()))
+        run(RunOptions { captures, events: events.as_mut(), ..options }, &mut |at| {
+            watch.at(at.share())
+        })
     };
     let outcome = if uses_python(scenario) {
         let session = Session::begin(scenario);
@@ -143,6 +150,7 @@ fn ran(
     };
     watch.done()?;
     let outcome = outcome.map_err(failed)?;
+    events.as_mut().map_or(Ok(()), EventLog::finish).map_err(with_cause)?;
     if let Some(captures) = captures {
         captures.commit().map_err(with_cause)?;
     }

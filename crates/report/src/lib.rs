@@ -14,6 +14,7 @@
 //! | `interactive.rs` | what draws plots in a browser, where it was built |
 //! | `page.rs`, `page/` | a diagnosis as an interactive page |
 //! | `data.rs` | JSON and CSV |
+//! | `event_log.rs` | [`EventLog`]: the events of a run as lines of JSON |
 //! | `files.rs` | files written whole or not at all |
 //! | `escape.rs` | text made safe for HTML and XML |
 //!
@@ -22,6 +23,7 @@
 pub mod data;
 pub mod document;
 mod escape;
+mod event_log;
 mod fidelity;
 mod files;
 mod html;
@@ -36,6 +38,7 @@ mod reports;
 pub mod tables;
 mod terminal;
 
+pub use event_log::EventLog;
 pub use fidelity::{FidelitySeries, fidelity_document, without_plots};
 pub use files::{OutputFile, WriteError, write_all, write_one};
 pub use html::to_html;

@@ -179,7 +179,7 @@ impl Job<'_> {
             counted = done;
             overall.add(more)
         };
-        let options = RunOptions { seed: self.seed, series: self.series, captures: None };
+        let options = RunOptions { series: self.series, ..RunOptions::summary_only(self.seed) };
         let outcome = execute(self.scenario, options, &mut watch)?;
         // A run that ends early, because every flow is done, counts as whole.
         let _ = overall.add(WHOLE - counted.min(WHOLE));

@@ -78,13 +78,16 @@ pub fn execute(
         Some(files) => Some(CaptureSink::create(&tapped, files)?),
         None => None,
     };
-    // A sink of its own type for each case, so that what is not kept costs nothing.
+    // A sink of its own type for the usual cases, so that what is not kept costs nothing.
     let drive = Drive { simulation: &mut simulation, duration: scenario.duration, progress };
-    let (ending, conservation) = match (&mut series, &mut capture) {
-        (None, None) => drive.run(&mut summary, |_| Ok(()))?,
-        (Some(series), None) => drive.run(&mut (&mut summary, series), |_| Ok(()))?,
-        (series, Some(capture)) => {
-            drive.run(&mut ((&mut summary, series), capture), |sink| sink.1.take_error())?
+    let (ending, conservation) = match (&mut series, &mut capture, options.events) {
+        (None, None, None) => drive.run(&mut summary, |_| Ok(()))?,
+        (Some(series), None, None) => drive.run(&mut (&mut summary, series), |_| Ok(()))?,
+        (series, capture, events) => {
+            let mut sink = (((&mut summary, series), events), capture);
+            drive.run(&mut sink, |(_, capture)| {
+                capture.as_mut().map_or(Ok(()), |capture| capture.take_error())
+            })?
         }
     };
     if let Some(capture) = capture {

@@ -97,7 +97,7 @@ pub fn live_run(
     emulation.commands = programs.iter().map(|program| program.command.clone()).collect();
     emulation.meter = options.meter;
     emulation.taps = taps.as_ref().map(Taps::observer);
-    let mut sink = FoldFlows::new(scenario, (Summary::new(&labels), series));
+    let mut sink = FoldFlows::new(scenario, ((Summary::new(&labels), series), options.events));
     let end = Time::ZERO + scenario.duration;
     let mut watch = |now| match taps.as_ref().is_some_and(Taps::failed) {
         true => ControlFlow::Break(()),
@@ -110,7 +110,7 @@ pub fn live_run(
     if let Some(taps) = taps {
         taps.finish()?;
     }
-    let (mut summary, series) = sink.into_inner();
+    let ((mut summary, series), _) = sink.into_inner();
     count_proxies(&report.simulation, &mut summary);
     let run = run_outcome(&report, identity, summary, series);
     let (commands, outputs) = programs::outcomes(scenario, &programs, &report.commands)?;

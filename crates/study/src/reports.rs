@@ -228,7 +228,7 @@ mod tests {
             [_, Err(errors)] => panic!("{errors}"),
         };
         let seed = scenario.seed;
-        let options = RunOptions { seed, series: false, captures: None };
+        let options = RunOptions::summary_only(seed);
         let outcome = execute(&scenario, options, &mut without_progress).expect("it runs");
         let origin = Origin { file: &file, overrides: changes, scenario: &scenario, history: None };
         let blocks = run_report(&outcome, origin).document.sections;

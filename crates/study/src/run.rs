@@ -4,6 +4,7 @@ use crate::capture::CaptureFiles;
 use ackord_events::{LinkId, ProxyId};
 use ackord_measure::{ProxyCounters, RunSummary, SeriesOptions, SeriesSet, Summary};
 use ackord_path::{Conservation, FlowState, QueueDiscipline};
+use ackord_report::EventLog;
 use ackord_scenario::{Record, Scenario};
 use ackord_sim::Simulation;
 use ackord_units::Time;
@@ -24,6 +25,8 @@ pub struct RunOptions<'a> {
     /// Where captures go, if any are to be taken: what the scenario asks for, or else both ends
     /// of every flow ([`with_captures`](crate::with_captures)).
     pub captures: Option<&'a mut dyn CaptureFiles>,
+    /// Where events go, if they are to be kept.
+    pub events: Option<&'a mut EventLog>,
 }
 
 /// How far a run has come.
@@ -72,12 +75,12 @@ pub enum Ending {
 impl RunOptions<'_> {
     /// Only the summary, with this seed.
     pub fn summary_only(seed: u64) -> RunOptions<'static> {
-        RunOptions { seed, series: false, captures: None }
+        RunOptions { seed, series: false, captures: None, events: None }
     }
 
     /// The summary and the series, with this seed.
     pub fn with_series(seed: u64) -> RunOptions<'static> {
-        RunOptions { seed, series: true, captures: None }
+        RunOptions { series: true, ..RunOptions::summary_only(seed) }
     }
 }
 

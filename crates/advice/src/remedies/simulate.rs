@@ -50,7 +50,7 @@ pub(crate) fn captured(model: &Model, seed: u64) -> Result<Ran, SimulateError> {
         .map_err(|errors| SimulateError::Unsound(errors.to_string()))?;
     let bytes = Rc::new(RefCell::new(Vec::new()));
     let mut files = InMemory { wanted: model.capture().1, bytes: Rc::clone(&bytes) };
-    let options = RunOptions { seed, series: false, captures: Some(&mut files) };
+    let options = RunOptions { captures: Some(&mut files), ..RunOptions::summary_only(seed) };
     let outcome = execute(&scenario, options, &mut without_progress)?;
     let bytes = bytes.take();
     let seen = read(bytes).ok_or(SimulateError::Nothing)?;

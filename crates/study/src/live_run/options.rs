@@ -3,6 +3,7 @@
 use crate::capture::{CaptureError, CaptureFiles};
 use crate::run::RunOptions;
 use ackord_live::{LiveError, MeterFeed, SimulatedKernels, StopHandle};
+use ackord_report::EventLog;
 use ackord_units::Span;
 use ackord_wire::NodeId;
 use std::collections::BTreeSet;
@@ -17,6 +18,8 @@ pub struct LiveRunOptions<'a> {
     pub series: bool,
     /// Where captures go, if any are to be taken.
     pub captures: Option<&'a mut dyn CaptureFiles>,
+    /// Where events go, if they are to be kept.
+    pub events: Option<&'a mut EventLog>,
     /// Hosts whose ends of flows are our own TCP.
     pub ours: BTreeSet<NodeId>,
     /// How late 99 % of the packets may be for the run to be trusted.
@@ -70,11 +73,12 @@ impl LiveRunOptions<'_> {
         kernels: SimulatedKernels,
         options: RunOptions<'_>,
     ) -> LiveRunOptions<'_> {
-        let RunOptions { seed, series, captures } = options;
+        let RunOptions { seed, series, captures, events } = options;
         LiveRunOptions {
             seed,
             series,
             captures,
+            events,
             ours: BTreeSet::new(),
             lateness_budget: Span::from_millis(1),
             realtime_priority: false,
@@ -94,6 +98,7 @@ impl LiveRunOptions<'_> {
             seed,
             series: false,
             captures: None,
+            events: None,
             ours: BTreeSet::new(),
             lateness_budget: Span::from_millis(1),
             realtime_priority: false,

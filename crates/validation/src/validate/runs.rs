@@ -169,7 +169,7 @@ impl Job {
         goals: Goals,
         progress: Watch<'_>,
     ) -> Result<Option<Simulated>, ValidateError> {
-        let options = RunOptions { seed: self.seed, series: self.series, captures: None };
+        let options = RunOptions { series: self.series, ..RunOptions::summary_only(self.seed) };
         let mut watch = |_| progress(ValidateProgress { share: 0.0, ended: None });
         let outcome = execute(&self.scenario, options, &mut watch)?;
         let measured = || Measured::of(&outcome.summary, goals);

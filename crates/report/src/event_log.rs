@@ -1,79 +1,71 @@
-//! The events of a live run as lines of JSON, while it goes on.
+//! The events of a run as lines of JSON, while it goes on.
 //!
-//! The first line says when the run began since 1970: an event's time and that make the time in a
-//! capture. Events of endpoints, and the packets that died or were doubled on the path, are written;
-//! what a link's queue does is not.
+//! A line has the time since the run began (`at_ns`), the event's name, the connection and the side
+//! whose event it is, and what the event says. A run in real time has a line before the others that says
+//! when it began since 1970: an event's time and that make the time in a capture. Events of
+//! endpoints, and the packets that died or were doubled on the path, are written; what a link's
+//! queue does is not.
 
-use crate::errors::Failure;
-use ackord_events::{EndpointId, Event};
-use ackord_live::Observer;
-use ackord_report::WriteError;
+use crate::files::WriteError;
+use ackord_events::{EndpointId, Event, Sink};
 use ackord_units::{Bytes, Seq, Span, Time};
-use ackord_wire::Packet;
+use ackord_wire::{Packet, Side};
 use serde_json::{Map, Value, json};
-use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 /// An event log that is being written.
-#[derive(Clone)]
-pub(crate) struct EventLog {
+pub struct EventLog {
     path: PathBuf,
-    state: Rc<RefCell<State>>,
-}
-
-struct State {
     out: BufWriter<File>,
+    /// The first thing that went wrong; told at the end.
     failure: Option<io::Error>,
 }
 
 impl EventLog {
     /// Begins the file.
-    pub(crate) fn create(path: &Path) -> Result<EventLog, Failure> {
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn create(path: &Path) -> Result<EventLog, WriteError> {
         let file = File::create(path).map_err(|source| unwritable(path, source))?;
-        let state = State { out: BufWriter::new(file), failure: None };
-        Ok(EventLog { path: path.to_owned(), state: Rc::new(RefCell::new(state)) })
+        Ok(EventLog { path: path.to_owned(), out: BufWriter::new(file), failure: None })
     }
 
-    /// Says when the run began.
-    pub(crate) fn began(&self, since_1970: Span) {
+    /// Says when a run in real time began.
+    pub fn began(&mut self, since_1970: Span) {
         self.line(&json!({ "began_unix_ns": since_1970.as_nanos() }));
     }
 
-    /// Takes the run's events.
-    pub(crate) fn observer(&self) -> Observer {
-        let log = self.clone();
-        Box::new(move |at, event| {
-            if let Some(mut fields) = fields(event) {
-                fields
-                    .insert("at_ns".to_owned(), json!(at.saturating_since(Time::ZERO).as_nanos()));
-                log.line(&Value::Object(fields));
-            }
-        })
-    }
-
-    /// Ends the file; the first failure of the disk comes out here.
-    pub(crate) fn finish(&self) -> Result<(), Failure> {
-        let mut state = self.state.borrow_mut();
-        let result = match state.failure.take() {
-            Some(failure) => Err(failure),
-            None => state.out.flush(),
-        };
+    /// Writes what is still to be written; the first failure of the disk comes out here.
+    ///
+    /// # Errors
+    /// If something could not be written.
+    pub fn finish(&mut self) -> Result<(), WriteError> {
+        let flushed = self.out.flush();
+        let result = self.failure.take().map_or(flushed, Err);
         result.map_err(|source| unwritable(&self.path, source))
     }
 
-    fn line(&self, value: &Value) {
-        let mut state = self.state.borrow_mut();
-        if state.failure.is_none() {
-            state.failure = writeln!(state.out, "{value}").err();
+    fn line(&mut self, value: &Value) {
+        if self.failure.is_none() {
+            self.failure = writeln!(self.out, "{value}").err();
         }
     }
 }
 
-fn unwritable(path: &Path, source: io::Error) -> Failure {
-    Failure::Write(WriteError::Io { what: "write", path: path.to_owned(), source })
+impl Sink for EventLog {
+    fn emit(&mut self, at: Time, event: Event<'_>) {
+        if let Some(mut fields) = fields(&event) {
+            fields.insert("at_ns".to_owned(), json!(at.saturating_since(Time::ZERO).as_nanos()));
+            self.line(&Value::Object(fields));
+        }
+    }
+}
+
+fn unwritable(path: &Path, source: io::Error) -> WriteError {
+    WriteError::Io { what: "write", path: path.to_owned(), source }
 }
 
 /// What an event says; nothing for those that are not written.
@@ -83,7 +75,7 @@ fn fields(event: &Event<'_>) -> Option<Map<String, Value>> {
             ("StateChanged", of(endpoint, json!({ "from": word(from), "to": word(to) })))
         }
         Event::SegmentSent { endpoint, seq, payload, kind } => {
-            ("SegmentSent", of(endpoint, octets(seq, payload, "kind", word(kind))))
+            ("SegmentSent", of(endpoint, numbered(seq, payload, "kind", word(kind))))
         }
         Event::DataDelivered { endpoint, bytes, stream_offset } => (
             "DataDelivered",
@@ -105,7 +97,7 @@ fn fields(event: &Event<'_>) -> Option<Map<String, Value>> {
             ("RttSampled", of(endpoint, values))
         }
         Event::SegmentLost { endpoint, seq, bytes, reason } => {
-            ("SegmentLost", of(endpoint, octets(seq, bytes, "reason", word(reason))))
+            ("SegmentLost", of(endpoint, numbered(seq, bytes, "reason", word(reason))))
         }
         Event::RecoveryEntered { endpoint, kind } => {
             ("RecoveryEntered", of(endpoint, json!({ "kind": word(kind) })))
@@ -185,19 +177,26 @@ fn word(value: impl std::fmt::Debug) -> Value {
 
 fn of(endpoint: EndpointId, mut fields: Value) -> Value {
     fields["connection"] = json!(endpoint.flow.0);
+    fields["side"] = json!(side(endpoint.side));
     fields
 }
 
-fn octets(seq: Seq, bytes: Bytes, why: &str, word: Value) -> Value {
+fn side(side: Side) -> &'static str {
+    match side {
+        Side::Client => "client",
+        Side::Server => "server",
+    }
+}
+
+fn numbered(seq: Seq, bytes: Bytes, why: &str, word: Value) -> Value {
     json!({ "seq": seq.0, "bytes": bytes.get(), why: word })
 }
 
 fn segment(packet: &Packet) -> Value {
-    let from = if packet.from == ackord_wire::Side::Client { "client" } else { "server" };
     let tcp = packet.tcp.as_ref();
     json!({
         "connection": packet.flow.0,
-        "from": from,
+        "from": side(packet.from),
         "seq": tcp.map(|segment| segment.seq.0),
         "bytes": tcp.map(|segment| segment.payload_len),
     })
@@ -216,16 +215,16 @@ mod tests {
         for (event, expected) in [
             (
                 Event::SegmentRefused { endpoint, seq: Seq(7), reason, answer },
-                json!({ "event": "SegmentRefused", "connection": 3, "seq": 7,
+                json!({ "event": "SegmentRefused", "connection": 3, "side": "client", "seq": 7,
                         "reason": format!("{reason:?}"), "answer": format!("{answer:?}") }),
             ),
             (
                 Event::R1Reached { endpoint, consecutive: 3 },
-                json!({ "event": "DeliveryTroubled", "connection": 3, "consecutive": 3 }),
+                json!({ "event": "DeliveryTroubled", "connection": 3, "side": "client", "consecutive": 3 }),
             ),
             (
                 Event::AckTimeoutChanged { endpoint, ato: Span::from_millis(40) },
-                json!({ "event": "AckTimeoutChanged", "connection": 3, "ato_ns": 40_000_000 }),
+                json!({ "event": "AckTimeoutChanged", "connection": 3, "side": "client", "ato_ns": 40_000_000 }),
             ),
         ] {
             assert_eq!(fields(&event).map(Value::Object), Some(expected));
