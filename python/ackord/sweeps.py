@@ -6,12 +6,14 @@ link, and per run, in the order of the plan.
 
 from __future__ import annotations
 
-import json
 import os
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, product
+from functools import cached_property
+from itertools import product
+from math import inf
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -20,33 +22,47 @@ from ackord import _ackord
 from ackord._ackord import Checked, InputError, Table, __version__
 from ackord._executors import Executor, executor_of
 from ackord._progress import Meter
+from ackord._store import Store, store_in
 from ackord.algorithms import register, registered
 from ackord._values import Value, as_words, changes
 from ackord.scenario import Scenario, checked
 
 __all__ = ["Sweep", "sweep"]
 
-#: A task is made of as many runs as take about this long, in seconds.
-TASK_S = 1.5
 #: Tasks that wait at an executor, per worker, so that none is ever idle.
 WAITING = 2
-#: The tables, each a folder of the data set.
-TABLES = ("flows", "links", "runs")
 
 _File = tuple[str, str, str | None, list[tuple[str, str]]]
 _Run = dict[str, Any]
 
 
-@dataclass(frozen=True)
 class Sweep:
-    """What a sweep came to. Each table has the number of the run, its seed and its point of the grid."""
+    """What a sweep came to. Each table has the number of the run, its seed and its point of the grid.
 
-    #: A row per run and flow.
-    flows: Table
-    #: A row per run and direction of a link.
-    links: Table
-    #: A row per run, with the scenario's hash, the program's version, and ``error`` where it failed.
-    runs: Table
+    A table is put together when it is first asked for. Where a sweep has millions of runs, better read
+    the files of its data set: ``polars.scan_parquet("out/flows/*.parquet")``.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @cached_property
+    def flows(self) -> Table:
+        """A row per run and flow."""
+        return self._table("flows")
+
+    @cached_property
+    def links(self) -> Table:
+        """A row per run and direction of a link."""
+        return self._table("links")
+
+    @cached_property
+    def runs(self) -> Table:
+        """A row per run, with the scenario's hash, the program's version, and ``error`` where it failed."""
+        return self._table("runs")
+
+    def _table(self, name: str) -> Table:
+        return Table.concat(self._store.tables(name)).sorted_by_run()
 
     def __repr__(self) -> str:
         return f"<ackord.Sweep of {len(self.runs)} runs>"
@@ -99,6 +115,7 @@ def sweep(
     set: Mapping[str, Value] | None = None,
     on: object = None,
     out: str | PathLike[str] | None = None,
+    task_s: float = 1.5,
     progress: bool | None = None,
 ) -> Sweep:
     """Runs a scenario at every point of a grid with every seed.
@@ -112,19 +129,26 @@ def sweep(
             ``concurrent.futures.Executor``, a ``dask.distributed.Client``, or ``"ray"``.
         out: a folder for the tables as one Parquet data set each. Finished runs that it has of the
             same sweep are not run again: a sweep that was stopped goes on where it was.
+        task_s: about how long a task is to take, in seconds: as many runs as that go into one. Each is
+            a file of every table; a large campaign on a large cluster wants longer ones.
         progress: whether to show a bar; by itself on a terminal and in a notebook.
 
     Raises:
         InputError: if the grid has no point, or the scenario is not sound at one of them.
     """
+    if not (isinstance(task_s, (int, float)) and 0 < task_s < inf):
+        raise InputError(f"`task_s` is {task_s!r}: a number of seconds above 0 is allowed")
     base = checked(scenario, set)
     plan = _plan(scenario, base, grid, seeds, set)
-    store = _Store(plan, None if out is None else Path(out))
+    store = store_in(None if out is None else Path(out), plan.identity())
+    missing = _gaps(store.done(), len(plan))
+    left = sum(map(len, missing))
     with Meter(base.name, progress) as meter, executor_of(on) as executor:
-        for done in _finished(plan, store.missing(), executor):
+        for done in _finished(plan, missing, executor, task_s):
             store.take(done)
-            meter(store.done / len(plan))
-    return store.sweep()
+            left -= len(done.runs)
+            meter(1 - left / len(plan))
+    return Sweep(store)
 
 
 def _plan(
@@ -175,7 +199,7 @@ def _folder(scenario: Scenario | Checked | str | PathLike[str]) -> str | None:
 class Done:
     """What came of a task."""
 
-    numbers: list[int]
+    runs: range
     tables: tuple[Table, Table, Table]
     #: Time that its runs took, in seconds.
     took_s: float
@@ -189,97 +213,42 @@ def work(job: Job, runs: list[_Run]) -> Done:
             register(family, name, cls)
     began = time.perf_counter()
     tables = _ackord.run_batch(job.file, runs)
-    return Done([run["number"] for run in runs], tables, time.perf_counter() - began)
+    return Done(range(runs[0]["number"], runs[-1]["number"] + 1), tables, time.perf_counter() - began)
 
 
-def _finished(plan: _Plan, missing: list[int], executor: Executor) -> Iterator[Done]:
+def _gaps(done: list[range], whole: int) -> list[range]:
+    """The runs that are still to be made."""
+    ends = [0, *(end for some in sorted(done, key=lambda some: some.start) for end in (some.start, some.stop)), whole]
+    return [gap for gap in map(range, ends[::2], ends[1::2]) if gap]
+
+
+def _finished(plan: _Plan, missing: list[range], executor: Executor, task_s: float) -> Iterator[Done]:
     """Tasks as they are done. Their size follows the time that runs took so far."""
-    waiting = iter(missing)
-    left = len(missing)
+    waiting = deque(missing)
+    left = sum(map(len, missing))
     ran, took_s = 0, 0.0
     under_way = 0
     most = executor.workers * WAITING
 
     def next_task() -> list[_Run]:
         nonlocal left
-        size = 1 if ran == 0 else max(1, round(TASK_S * ran / max(took_s, 1e-6)))
+        size = 1 if ran == 0 else max(1, round(task_s * ran / max(took_s, 1e-6)))
         # At the end tasks get smaller, so that all workers end at about the same time.
         size = min(size, max(1, left // max(1, most)))
-        numbers = list(islice(waiting, size))
-        left -= len(numbers)
-        return [plan.run(number) for number in numbers]
+        gap = waiting.popleft()
+        if gap[size:]:
+            waiting.appendleft(gap[size:])
+        left -= len(gap[:size])
+        return [plan.run(number) for number in gap[:size]]
 
     while True:
-        while under_way < most and left > 0:
+        while under_way < most and waiting:
             executor.submit(plan.job, next_task())
             under_way += 1
         if under_way == 0:
             return
         for done in executor.some():
             under_way -= 1
-            ran += len(done.numbers)
+            ran += len(done.runs)
             took_s += done.took_s
             yield done
-
-
-class _Store:
-    """Finished runs: in memory, and in a data set where there is one."""
-
-    def __init__(self, plan: _Plan, folder: Path | None) -> None:
-        self._plan = plan
-        self._folder = folder
-        self._parts: dict[int, tuple[Table, Table, Table]] = {}
-        self._known: dict[int, int] = {}
-        if folder is not None:
-            self._open(folder)
-
-    @property
-    def done(self) -> int:
-        """How many runs are finished."""
-        return len(self._known)
-
-    def missing(self) -> list[int]:
-        """The runs that are to be made."""
-        return [number for number in range(len(self._plan)) if number not in self._known]
-
-    def take(self, done: Done) -> None:
-        """Keeps what came of a task; a data set has it before it counts as finished."""
-        first = done.numbers[0]
-        if self._folder is not None:
-            # The table of runs last: a part counts when it is there.
-            for name, table in zip(TABLES, done.tables, strict=True):
-                table.write_parquet(self._folder / name / f"part-{first:08}.parquet")
-        self._keep(first, done.numbers, done.tables)
-
-    def _keep(self, first: int, numbers: list[int], tables: tuple[Table, Table, Table]) -> None:
-        self._parts[first] = tables
-        self._known |= dict.fromkeys(numbers, first)
-
-    def sweep(self) -> Sweep:
-        """All of it, in the order of the plan."""
-        in_order = [self._parts[first] for first in sorted(self._parts)]
-        flows, links, runs = (
-            Table.concat([tables[which] for tables in in_order]) for which in range(len(TABLES))
-        )
-        return Sweep(flows.sorted_by_run(), links.sorted_by_run(), runs.sorted_by_run())
-
-    def _open(self, folder: Path) -> None:
-        identity = json.loads(json.dumps(self._plan.identity()))
-        plan = folder / "sweep.json"
-        if plan.exists():
-            there = json.loads(plan.read_text())
-            different = sorted(key for key in identity if there.get(key) != identity[key])
-            if different:
-                raise InputError(
-                    f"`{folder}` has another sweep: {', '.join(different)} differ; name another folder"
-                )
-        else:
-            for name in TABLES:
-                (folder / name).mkdir(parents=True, exist_ok=True)
-            partial = folder / "sweep.json.partial"
-            partial.write_text(json.dumps(identity, indent=1))
-            partial.rename(plan)
-        for part in sorted((folder / "runs").glob("part-*.parquet")):
-            tables = tuple(Table.read_parquet(folder / name / part.name) for name in TABLES)
-            numbers = tables[2].column("run")
-            self._keep(numbers[0], numbers, tables)  # type: ignore[arg-type]

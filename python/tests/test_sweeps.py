@@ -54,6 +54,26 @@ def test_a_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
         swept(out=tmp_path, seeds=7)
 
 
+def test_what_a_killed_sweep_left_half_written_is_written_again(tmp_path: Path) -> None:
+    whole = swept(out=tmp_path)
+    parts = sorted((tmp_path / "runs").glob("*.parquet"))
+    for part in parts[1:4]:
+        # Killed between the tables of flows and of runs, and in the middle of a file.
+        part.unlink()
+        part.with_suffix(".partial").write_bytes(b"PAR1")
+    the_same(whole, swept(out=tmp_path))
+    for name, table in zip(("flows", "links", "runs"), whole, strict=True):
+        there = pl.read_parquet(tmp_path / name / "*.parquet").sort("run", maintain_order=True)
+        assert_frame_equal(there, table)
+
+
+def test_longer_tasks_have_more_runs(tmp_path: Path) -> None:
+    one, more = swept(out=tmp_path / "short", task_s=1e-6), swept(out=tmp_path / "long", task_s=60)
+    the_same(one, more)
+    files = [len(list((tmp_path / name / "runs").iterdir())) for name in ("short", "long")]
+    assert files[0] == 12 and files[1] < 12
+
+
 def kill_one_worker(marker: str, killed: list[int]) -> None:
     """Kills the first child process whose command line has `marker`, as soon as there is one."""
     until = time.monotonic() + 20
@@ -95,5 +115,8 @@ def test_what_is_wrong_with_a_grid_is_told_before_anything_runs() -> None:
         ak.sweep("lossy-wifi", grid={"tcp.congestion": "reno"})
     with pytest.raises(ak.InputError, match="from 1 on"):
         ak.sweep("lossy-wifi", grid={}, seeds=0)
+    for nonsense in (0, -1.5, float("nan"), float("inf"), "long"):
+        with pytest.raises(ak.InputError, match="`task_s` is"):
+            ak.sweep("lossy-wifi", grid={}, task_s=nonsense)  # type: ignore[arg-type]
     with pytest.raises(ak.InputError, match="`on` is 'clouds'"):
         ak.sweep("lossy-wifi", grid={}, on="clouds")
