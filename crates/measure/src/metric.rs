@@ -16,6 +16,8 @@ pub struct Metric<T: 'static> {
     pub about: &'static str,
     /// What tables count it in.
     pub unit: Unit,
+    /// Whether it is counted, and so a whole number.
+    pub counted: bool,
     /// Its value; nothing where it is not known, or no number.
     pub of: fn(&T) -> Option<Value>,
     /// Where it stands.
@@ -133,6 +135,14 @@ impl Value {
             Value::Number(number) => number,
         }
     }
+
+    /// As a whole number, if it was counted.
+    pub fn count(self) -> Option<u64> {
+        match self {
+            Value::Count(count) => Some(count),
+            Value::Number(_) => None,
+        }
+    }
 }
 
 /// With every digit, as CSV has it.
@@ -161,31 +171,41 @@ pub fn on_sheet<T>(
 
 /// What a field of a summary is as a metric.
 pub(crate) trait Measured {
+    const COUNTED: bool;
     fn value(&self) -> Option<Value>;
 }
 
 impl Measured for u64 {
+    const COUNTED: bool = true;
     fn value(&self) -> Option<Value> {
         Some(Value::Count(*self))
     }
 }
 
 impl Measured for usize {
+    const COUNTED: bool = true;
     fn value(&self) -> Option<Value> {
         Some(Value::Count(*self as u64))
     }
 }
 
 impl Measured for f64 {
+    const COUNTED: bool = false;
     fn value(&self) -> Option<Value> {
         Some(Value::Number(*self))
     }
 }
 
 impl<M: Measured> Measured for Option<M> {
+    const COUNTED: bool = M::COUNTED;
     fn value(&self) -> Option<Value> {
         self.as_ref()?.value()
     }
+}
+
+/// Whether what this takes from a `T` is counted.
+pub(crate) const fn counted<T, M: Measured>(_: fn(&T) -> M) -> bool {
+    M::COUNTED
 }
 
 /// Declares a summary and its metrics; see the head of this file.
@@ -239,12 +259,12 @@ macro_rules! summary {
             $(
                 crate::metric::metric!(
                     $field, [$($doc)*],
-                    $(|summary: &$Name| crate::metric::Measured::value(&summary.$field), $unit, [$($place),*])?
+                    $($Name, |summary: &$Name| summary.$field, $unit, [$($place),*])?
                 ),
                 $($(
                     crate::metric::metric!(
                         $part, [$($part_doc)*],
-                        |summary: &$Name| crate::metric::Measured::value(&summary.$field.$part),
+                        $Name, |summary: &$Name| summary.$field.$part,
                         $part_unit, [$($part_place),*]
                     ),
                 )*)?
@@ -252,10 +272,7 @@ macro_rules! summary {
             $(
                 crate::metric::metric!(
                     $key, [$($derived_doc)*],
-                    |summary: &$Name| {
-                        let of: fn(&$Name) -> Option<_> = $of;
-                        of(summary).and_then(|value| crate::metric::Measured::value(&value))
-                    },
+                    $Name, $of,
                     $derived_unit, [$($derived_place),*]
                 ),
             )*
@@ -265,17 +282,28 @@ macro_rules! summary {
 
 /// A metric; without a value what only JSON has.
 macro_rules! metric {
-    ($key:ident, [$($doc:literal)*], $of:expr, $unit:expr, [$($place:expr),*]) => {
+    ($key:ident, [$($doc:literal)*], $Of:ty, $of:expr, $unit:expr, [$($place:expr),*]) => {
         crate::metric::Metric {
             key: stringify!($key),
             about: concat!($($doc),*),
             unit: $unit,
-            of: $of,
+            counted: crate::metric::counted::<$Of, _>($of),
+            of: |summary| {
+                let of: fn(&$Of) -> _ = $of;
+                crate::metric::Measured::value(&of(summary))
+            },
             places: &[$($place),*],
         }
     };
     ($key:ident, [$($doc:literal)*],) => {
-        crate::metric::metric!($key, [$($doc)*], |_| None, crate::metric::PLAIN, [])
+        crate::metric::Metric {
+            key: stringify!($key),
+            about: concat!($($doc),*),
+            unit: crate::metric::PLAIN,
+            counted: false,
+            of: |_| None,
+            places: &[],
+        }
     };
 }
 

@@ -94,8 +94,8 @@ fn summary_of(scenario: &Scenario, seed: u64) -> Result<RunSummary, String> {
 /// The columns that say which run a row is of; a row of `planned` each.
 fn which<'a>(planned: impl Iterator<Item = &'a Planned> + Clone) -> Vec<Column> {
     let mut columns = vec![
-        Column::counts("run", planned.clone().map(|one| one.number)),
-        Column::counts("seed", planned.clone().map(|one| one.seed)),
+        Column::numbered("run", planned.clone().map(|one| one.number)),
+        Column::numbered("seed", planned.clone().map(|one| one.seed)),
     ];
     let Some(first) = planned.clone().next() else { return columns };
     for (at, (path, coordinate)) in first.point.iter().enumerate() {

@@ -43,10 +43,17 @@ impl Column {
         Column { field: Field::new(name, DataType::Utf8, false), values: Arc::new(values) }
     }
 
-    /// Of whole numbers.
-    pub(crate) fn counts(name: &str, values: impl IntoIterator<Item = u64>) -> Column {
+    /// Of whole numbers that number rows.
+    pub(crate) fn numbered(name: &str, values: impl IntoIterator<Item = u64>) -> Column {
         let values = UInt64Array::from_iter_values(values);
         Column { field: Field::new(name, DataType::UInt64, false), values: Arc::new(values) }
+    }
+
+    /// Of what is counted; what is not known is null.
+    fn counts(name: &str, unit: &str, values: impl IntoIterator<Item = Option<u64>>) -> Column {
+        let values: UInt64Array = values.into_iter().collect();
+        let field = Field::new(name, DataType::UInt64, true).with_metadata(in_unit(unit));
+        Column { field, values: Arc::new(values) }
     }
 
     /// Of words, where there are any.
@@ -64,9 +71,8 @@ impl Column {
         unit: &str,
         values: impl IntoIterator<Item = Option<f64>>,
     ) -> Column {
-        let metadata = HashMap::from([("unit".to_owned(), unit.to_owned())]);
         let values: Float64Array = values.into_iter().collect();
-        let field = Field::new(name, DataType::Float64, true).with_metadata(metadata);
+        let field = Field::new(name, DataType::Float64, true).with_metadata(in_unit(unit));
         Column { field, values: Arc::new(values) }
     }
 }
@@ -94,13 +100,21 @@ impl Table {
         metrics: &'static [Metric<T>],
         subjects: &[&T],
     ) -> PyResult<Table> {
-        let counted = metrics.iter().filter(|metric| !metric.places.is_empty());
-        let columns = counted.map(|metric| {
-            let values = subjects.iter().map(|subject| (metric.of)(subject).map(Value::get));
-            Column::numbers(metric.key, base_unit(metric.unit), values)
+        let shown = metrics.iter().filter(|metric| !metric.places.is_empty());
+        let columns = shown.map(|metric| {
+            let (name, unit) = (metric.key, base_unit(metric.unit));
+            let values = subjects.iter().map(|subject| (metric.of)(subject));
+            match metric.counted {
+                true => Column::counts(name, unit, values.map(|value| value.and_then(Value::count))),
+                false => Column::numbers(name, unit, values.map(|value| value.map(Value::get))),
+            }
         });
         Table::of(words.into_iter().chain(columns).collect())
     }
+}
+
+fn in_unit(unit: &str) -> HashMap<String, String> {
+    HashMap::from([("unit".to_owned(), unit.to_owned())])
 }
 
 /// What a summary counts in, of which a table's unit is a multiple or a part.
