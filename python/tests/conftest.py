@@ -7,12 +7,20 @@ being judged.
 import json
 import os
 import subprocess
+import time
 from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
 
+import ackord as ak
+import polars as pl
 import pytest
 from ackord.__main__ import program
+from polars.testing import assert_frame_equal
 
 BUSY = "SKIPPED: busy ("
+#: How long the runs of a campaign take altogether, in seconds of one processor.
+CAMPAIGN_S = 6.0
 
 
 @pytest.hookimpl(wrapper=True)
@@ -23,6 +31,34 @@ def pytest_runtest_makereport(
     if report.skipped and os.environ.get("SKIPS") == "forbidden" and BUSY not in str(report.longrepr):
         report.outcome = "failed"
     return report
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A sweep that takes some seconds of a processor, so that a worker can be killed amid its work."""
+
+    how: dict[str, Any]
+    #: What it comes to: flows, links, runs.
+    tables: list[pl.DataFrame]
+
+    def is_the_same_with(self, **more: Any) -> None:
+        for one, other in zip(frames(ak.sweep(**self.how, **more)), self.tables, strict=True):
+            assert_frame_equal(one, other)
+
+
+def frames(sweep: ak.Sweep) -> list[pl.DataFrame]:
+    return [pl.DataFrame(table) for table in (sweep.flows, sweep.links, sweep.runs)]
+
+
+@pytest.fixture(scope="session")
+def campaign() -> Campaign:
+    grid = {"links.bottleneck.queue.limit": ["20 packets", "50 packets"]}
+    how = {"scenario": "reno-against-vegas", "grid": grid, "set": {"duration": "10 s"}, "task_s": 0.5}
+    began = time.process_time()
+    ak.sweep(**how, seeds=10)  # type: ignore[arg-type]
+    one_s = (time.process_time() - began) / 20
+    how["seeds"] = max(20, round(CAMPAIGN_S / one_s / 2))
+    return Campaign(how, frames(ak.sweep(**how)))  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="session")

@@ -4,31 +4,11 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-import ackord as ak
-import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
-
-GRID = {"links.bottleneck.queue.limit": ["20 packets", "50 packets"]}
-# Some seconds, so that a worker can be killed amid its work.
-RUNS = {"grid": GRID, "seeds": 2500, "set": {"duration": "10 s"}}
-
-
-@pytest.fixture(scope="module")
-def expected() -> Iterator[list[pl.DataFrame]]:
-    yield frames(ak.sweep("reno-against-vegas", **RUNS))  # type: ignore[arg-type]
-
-
-def frames(sweep: ak.Sweep) -> list[pl.DataFrame]:
-    return [pl.DataFrame(table) for table in (sweep.flows, sweep.links, sweep.runs)]
-
-
-def the_same(sweep: ak.Sweep, expected: list[pl.DataFrame]) -> None:
-    for one, other in zip(frames(sweep), expected, strict=True):
-        assert_frame_equal(one, other)
+from conftest import Campaign
 
 
 def kill_later(workers: Callable[[], list[int]]) -> Callable[[], list[int]]:
@@ -55,9 +35,7 @@ def kill_later(workers: Callable[[], list[int]]) -> Callable[[], list[int]]:
     return ended
 
 
-def test_a_dask_cluster_gives_the_same_tables_with_a_worker_killed(
-    expected: list[pl.DataFrame],
-) -> None:
+def test_a_dask_cluster_gives_the_same_tables_with_a_worker_killed(campaign: Campaign) -> None:
     distributed = pytest.importorskip("distributed", reason="SKIPPED: no Dask here")
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=None
@@ -67,14 +45,11 @@ def test_a_dask_cluster_gives_the_same_tables_with_a_worker_killed(
             return [worker.pid for worker in cluster.workers.values()]
 
         killed = kill_later(processes)
-        sweep = ak.sweep("reno-against-vegas", on=client, **RUNS)  # type: ignore[arg-type]
+        campaign.is_the_same_with(on=client)
         assert killed()
-    the_same(sweep, expected)
 
 
-def test_a_ray_cluster_gives_the_same_tables_with_a_worker_killed(
-    expected: list[pl.DataFrame],
-) -> None:
+def test_a_ray_cluster_gives_the_same_tables_with_a_worker_killed(campaign: Campaign) -> None:
     ray: Any = pytest.importorskip("ray", reason="SKIPPED: no Ray here")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
@@ -97,8 +72,7 @@ def test_a_ray_cluster_gives_the_same_tables_with_a_worker_killed(
             return found
 
         killed = kill_later(processes)
-        sweep = ak.sweep("reno-against-vegas", on="ray", **RUNS)  # type: ignore[arg-type]
+        campaign.is_the_same_with(on="ray")
         assert killed()
     finally:
         ray.shutdown()
-    the_same(sweep, expected)

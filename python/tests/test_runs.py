@@ -38,6 +38,8 @@ def test_tables_are_taken_by_polars_and_pyarrow_with_their_units() -> None:
     assert 0 < goodput <= 20e6, "no more than the link has"
     assert result.flows.units["goodput_bit_s"] == "bit/s"
     assert result.flows.units["bytes_delivered"] == "B"
+    assert flows.schema["retransmitted_segments"] == pl.UInt64, "what is counted is whole"
+    assert flows.schema["goodput_bit_s"] == pl.Float64
     # Tables of the command line show it in percent.
     assert result.links.units["utilisation"] == "" and result.links.column("utilisation")[0] <= 1
     field = pa.table(result.flows).schema.field("goodput_bit_s")

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -11,14 +12,15 @@ from typing import Any
 import ackord as ak
 import polars as pl
 import pytest
+from conftest import Campaign, frames
 from polars.testing import assert_frame_equal
 
 GRID = {"links.bottleneck.queue.limit": ["20 packets", "50 packets"]}
 
 
 def swept(**how: Any) -> list[pl.DataFrame]:
-    g = ak.sweep("reno-against-vegas", grid=GRID, seeds=how.pop("seeds", 6), set={"duration": "5 s"}, **how)
-    return [pl.DataFrame(table) for table in (g.flows, g.links, g.runs)]
+    seeds = how.pop("seeds", 6)
+    return frames(ak.sweep("reno-against-vegas", grid=GRID, seeds=seeds, set={"duration": "5 s"}, **how))
 
 
 def the_same(some: list[pl.DataFrame], others: list[pl.DataFrame]) -> None:
@@ -94,16 +96,13 @@ def kill_one_worker(marker: str, killed: list[int]) -> None:
         time.sleep(0.01)
 
 
-def test_a_killed_process_costs_nothing_but_time() -> None:
-    import sys
-
+def test_a_killed_process_costs_nothing_but_time(campaign: Campaign) -> None:
     killed: list[int] = []
     killer = threading.Thread(target=kill_one_worker, args=(Path(sys.executable).name, killed))
     killer.start()
-    tables = swept(on="processes", seeds=2000)
+    campaign.is_the_same_with(on="processes")
     killer.join()
     assert killed, "no worker was there to be killed"
-    the_same(tables, swept(seeds=2000))
 
 
 def test_what_is_wrong_with_a_grid_is_told_before_anything_runs() -> None:
