@@ -9,10 +9,12 @@ from ackord._ackord import InputError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from ackord.captures import Diagnosis
+    from ackord.comparisons import Comparison
     from ackord.runs import Result
     from ackord.sweeps import Sweep
 
-__all__ = ["COLOURS", "means", "series"]
+__all__ = ["COLOURS", "causes", "comparison", "means", "series"]
 
 #: To be told apart by everybody; the order of the reports.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b5b5b")
@@ -23,6 +25,10 @@ _STEPS = {"cwnd", "ssthresh", "queue-packets", "queue-bytes"}
 _POINTS = {"rtt", "retransmitted", "drops"}
 #: What axes count in: how much of a table's unit is one of it.
 _LARGER = {"bit/s": ("Mbit/s", 1e6), "B": ("kB", 1e3), "s": ("ms", 1e-3)}
+#: What the end of a metric's name says of its unit.
+_ENDINGS = {"_bit_s": "bit/s", "_bytes": "B", "_ms": "ms", "_s": "s", "_percent": "%", "_packets": "packets"}
+#: Causes that no remedy shortens: the path, the applications, and what nobody knows.
+_NOTHING_TO_GAIN = {"set-up", "client-idle", "server-idle", "path-limited", "capture-artefact", "unknown"}
 
 
 def series(result: Result, quantity: str, *, of: str | None = None, ax: Axes | None = None) -> Axes:
@@ -94,6 +100,75 @@ def means(
     return axes
 
 
+def comparison(
+    compared: Comparison, metric: str = "goodput_bit_s", *, ax: Axes | None = None
+) -> Axes:
+    """Means of variants with 95 % intervals (Student's t), a point per flow or link of each.
+
+    Args:
+        compared: what a comparison came to.
+        metric: one of its JSON, of flows, links or whole runs: ``"goodput_bit_s"``, ``"p99_delay_ms"``,
+            ``"jain_index"``.
+        ax: where to draw, if not on axes of its own.
+    """
+    variants = compared.data["variants"]
+    points: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+    for at, variant in enumerate(variants):
+        places = [(metric, variant), *((part["name"], part) for part in variant["flows"] + variant["links"])]
+        for name, place in places:
+            if isinstance(place.get(metric), dict):
+                points.setdefault(name, []).append((at, place[metric]))
+    if not points:
+        raise InputError(f"the comparison has no metric `{metric}`")
+    given = next((unit for end, unit in _ENDINGS.items() if metric.endswith(end)), "")
+    unit, size = _LARGER.get(given, (given, 1.0))
+    axes = _axes(ax)
+    for number, (name, estimates) in enumerate(points.items()):
+        # Side by side, where there are several.
+        beside = (number - (len(points) - 1) / 2) * 0.12
+        axes.errorbar(
+            [at + beside for at, _ in estimates],
+            [it["mean"] / size for _, it in estimates],
+            yerr=[(it["ci95"] or 0.0) / size for _, it in estimates],
+            fmt="o", markersize=5, capsize=4, linewidth=1.4, label=name,
+            color=COLOURS[number % len(COLOURS)],
+        )  # fmt: skip
+    axes.set_xticks(range(len(variants)), [variant["label"] for variant in variants])
+    axes.set_xlim(-0.5, len(variants) - 0.5)
+    _finish(axes, compared.data["varied"], f"{metric} ({unit})" if unit else metric, len(points))
+    return axes
+
+
+def causes(diagnosis: Diagnosis, *, connection: int | None = None, ax: Axes | None = None) -> Axes:
+    """Where the time went: a bar per cause, in seconds, the greatest at the top.
+
+    Time that a remedy could give back is in one colour, what the path and the applications take in grey.
+    What is less than a thousandth of the whole is left out.
+
+    Args:
+        diagnosis: what captures said.
+        connection: only this one, by its number; otherwise all together.
+        ax: where to draw, if not on axes of its own.
+    """
+    there = sorted({cause["connection"] for cause in diagnosis.causes})
+    if connection is not None and connection not in there:
+        raise InputError(f"no connection has the number {connection}; there are: {', '.join(map(str, there))}")
+    seconds: dict[str, float] = {}
+    for cause in diagnosis.causes:
+        if connection in (None, cause["connection"]):
+            seconds[cause["cause"]] = seconds.get(cause["cause"], 0.0) + cause["seconds"]
+    whole = sum(seconds.values())
+    shown = sorted((it for it in seconds.items() if it[1] >= whole / 1000), key=lambda it: it[1])
+    axes = _axes(ax)
+    colours = [COLOURS[6] if name in _NOTHING_TO_GAIN else COLOURS[1] for name, _ in shown]
+    bars = axes.barh([name for name, _ in shown], [value for _, value in shown], color=colours, height=0.6)
+    axes.bar_label(bars, [f"{value:.2f} s, {value / whole:.1%}" for _, value in shown], padding=4)
+    axes.margins(x=0.2)
+    _finish(axes, "time (s)", "", 0)
+    axes.grid(visible=False, axis="y")
+    return axes
+
+
 def mean_and_half_width(values: list[float]) -> tuple[float, float]:
     """The mean and half of its 95 % interval; zero where one value says nothing of it."""
     from scipy import stats  # type: ignore[import-untyped, unused-ignore]
@@ -120,6 +195,7 @@ def _finish(axes: Axes, x: str, y: str, curves: int) -> None:
     axes.grid(visible=True, color="#e9eaec", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_ylim(bottom=0)
+    if y:
+        axes.set_ylim(bottom=0)
     if curves > 1:
         axes.legend(frameon=False)

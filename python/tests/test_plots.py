@@ -1,5 +1,7 @@
 """Plots: what is drawn is what the tables have."""
 
+from pathlib import Path
+
 import ackord as ak
 import matplotlib
 import pytest
@@ -32,3 +34,30 @@ def test_means_of_a_sweep_have_their_intervals() -> None:
     assert mean == 2.0 and half == pytest.approx(4.3027 / 3**0.5, rel=1e-4)
     with pytest.raises(ak.InputError, match="no column `nothing`"):
         plot.means(sweep, "nothing", x=key)
+
+
+def test_variants_of_a_comparison_stand_with_their_intervals() -> None:
+    compared = ak.compare(
+        "reno-against-vegas", "links.bottleneck.queue.limit", ["20 packets", "50 packets"], runs=3,
+        set={"duration": "5 s"},
+    )  # fmt: skip
+    axes = plot.comparison(compared)
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["20 packets", "50 packets"]
+    assert [bars.get_label() for bars in axes.containers] == ["reno", "vegas"]
+    assert axes.get_ylabel() == "goodput_bit_s (Mbit/s)"
+    drawn = axes.containers[0].lines[0].get_ydata()  # type: ignore[attr-defined]
+    flow = compared.data["variants"][0]["flows"][0]
+    assert drawn[0] == pytest.approx(flow["goodput_bit_s"]["mean"] / 1e6)
+    assert plot.comparison(compared, "jain_index").get_ylabel() == "jain_index"
+    with pytest.raises(ak.InputError, match="no metric `nothing`"):
+        plot.comparison(compared, "nothing")
+
+
+def test_causes_are_bars_with_the_greatest_at_the_top(tmp_path: Path) -> None:
+    ak.run("lossy-wifi", set={"duration": "5 s"}, pcap=tmp_path)
+    found = ak.diagnose(next(tmp_path.glob("*at-server*")))
+    axes = plot.causes(found)
+    assert axes.get_yticklabels()[-1].get_text() == found.causes[0]["cause"] == "random-loss"
+    assert axes.patches[-1].get_width() == pytest.approx(found.causes[0]["seconds"])  # type: ignore[attr-defined]
+    with pytest.raises(ak.InputError, match="there are: 0"):
+        plot.causes(found, connection=7)
