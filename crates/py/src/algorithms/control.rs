@@ -2,8 +2,7 @@
 
 use super::facts::{AckSample, Established, event, threshold};
 use super::object::{Class, Object};
-use super::{number, registered};
-use crate::errors::bad_input;
+use super::{MOST_BYTES, bytes, number, registered};
 use ackord_tcp::congestion::{
     self, Congestion, CongestionConfig, CongestionControl, CongestionEvent,
 };
@@ -54,13 +53,7 @@ impl Control {
 impl Windows {
     fn of(object: &Bound<'_, PyAny>) -> PyResult<Windows> {
         let py = object.py();
-        let given = object.getattr(intern!(py, "cwnd"))?;
-        let cwnd = number("cwnd", "bytes", &given)?;
-        if !(1.0..Bytes::MAX.get() as f64).contains(&cwnd) {
-            return Err(bad_input(format!(
-                "`cwnd` is {given}: 1 byte or more, and finite, is allowed"
-            )));
-        }
+        let cwnd = bytes("cwnd", 1, &object.getattr(intern!(py, "cwnd"))?)?;
         let ssthresh = number("ssthresh", "bytes", &object.getattr(intern!(py, "ssthresh"))?)?;
         let rate = object.getattr(intern!(py, "pacing_rate"))?;
         let pacing_rate = match rate.is_none() {
@@ -68,9 +61,9 @@ impl Windows {
             false => Some(number("pacing_rate", "bit/s", &rate)?),
         };
         Ok(Windows {
-            cwnd: Bytes(cwnd as u64),
-            // What is infinite is no threshold: as large as there is.
-            ssthresh: Bytes(ssthresh as u64),
+            cwnd,
+            // What is beyond every window is no threshold.
+            ssthresh: if ssthresh > MOST_BYTES { Bytes::MAX } else { Bytes(ssthresh as u64) },
             pacing_rate: pacing_rate.map(|rate| Rate::from_bits_per_sec(rate as u64)),
         })
     }

@@ -2,14 +2,14 @@
 
 use super::facts::{Delivered, LossFacts, Spurious};
 use super::object::{Class, Object};
-use super::{number, registered, time_from};
+use super::{bytes, number, registered, time_from};
 use crate::errors::bad_input;
 use ackord_events::RecoveryKind;
 use ackord_tcp::loss::{
     self, DetectorProfile, DetectorView, Loss, LossConfig, LossDetector, LossEvent, LossVerdict,
     Overdue, TimeScope, Undo,
 };
-use ackord_units::{Bytes, Choice, Span, Time};
+use ackord_units::{Choice, Span, Time};
 use pyo3::intern;
 use pyo3::prelude::*;
 
@@ -112,8 +112,7 @@ fn verdict(method: &str, given: &Bound<'_, PyAny>) -> PyResult<LossVerdict> {
             _ => undo(method, given).map(LossVerdict::Spurious),
         };
     }
-    let beyond = number(method, "bytes beyond cwnd", given)?;
-    Ok(LossVerdict::NotYet { beyond_cwnd: Bytes(beyond as u64) })
+    Ok(LossVerdict::NotYet { beyond_cwnd: bytes(method, 0, given)? })
 }
 
 fn undo(method: &str, given: &Bound<'_, PyAny>) -> PyResult<Undo> {

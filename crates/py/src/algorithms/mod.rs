@@ -30,7 +30,7 @@ pub(crate) use queue::{Packet, register_queue};
 pub(crate) use raised::{Session, has_raised, python_algorithms, uses_python};
 
 use crate::errors::bad_input;
-use ackord_units::{CannotPlugIn, Time};
+use ackord_units::{Bytes, CannotPlugIn, Time};
 use pyo3::prelude::*;
 
 fn registered(outcome: Result<(), CannotPlugIn>) -> PyResult<()> {
@@ -48,6 +48,20 @@ fn number(what: &str, unit: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
                 "`{what}` is {given} ({kind}): a number of {unit} from 0 on is allowed"
             )))
         }
+    }
+}
+
+/// More bytes than any window: RFC 7323 §2.3 ends at 1 GiB. Sums of them stay far from the end of the counter.
+const MOST_BYTES: f64 = (1_u64 << 40) as f64;
+
+/// Bytes that an algorithm decided, at least so many.
+fn bytes(what: &str, least: u64, given: &Bound<'_, PyAny>) -> PyResult<Bytes> {
+    match number(what, "bytes", given)? {
+        decided if (least as f64..=MOST_BYTES).contains(&decided) => Ok(Bytes(decided as u64)),
+        _ => Err(bad_input(format!(
+            "`{what}` is {}: {least} to 2^40 bytes is allowed",
+            given.repr()?
+        ))),
     }
 }
 

@@ -81,6 +81,14 @@ impl PythonQueue {
         Some(found)
     }
 
+    /// The object failed and the run ends: nothing waits any more, as where a queue gives nothing.
+    fn drop_all(&mut self, context: &mut QueueContext<'_>) {
+        for (slot, _) in std::mem::take(&mut self.waiting).into_values() {
+            context.drop(slot, DropReason::QueueFull);
+        }
+        self.length = QueueLength::default();
+    }
+
     /// What the object noted beside its answer: packets that it drops and marks.
     fn noted(object: &Bound<'_, PyAny>, list: &str) -> PyResult<Vec<(u64, u32)>> {
         let list = object.getattr(list)?;
@@ -170,7 +178,7 @@ impl QueueDiscipline for PythonQueue {
             return None;
         }
         let waiting = &self.waiting;
-        let (chosen, noted) = self.object.ask(now, |object| {
+        let answer = self.object.ask(now, |object| {
             let chosen = object.call_method1(intern!(object.py(), "dequeue"), (now.as_secs_f64(),))?;
             let noted = Noted::of(object)?;
             if chosen.is_none() && noted.dropped.len() >= waiting.len() {
@@ -185,7 +193,11 @@ impl QueueDiscipline for PythonQueue {
                     waiting.len()
                 ))),
             }
-        })?;
+        });
+        let Some((chosen, noted)) = answer else {
+            self.drop_all(context);
+            return None;
+        };
         let chosen = match chosen {
             Some((number, bytes)) => {
                 let marked = noted.marked.iter().any(|(marked, _)| *marked == number);
