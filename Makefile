@@ -15,7 +15,7 @@ HZ ?= 250
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo ui agent python test test-long quick check papers interop accuracy fuzz audit kernel package bench bench-peers ns2-band ns3-band generated fmt
+.PHONY: help demo ui agent python docs test test-long quick check papers interop accuracy fuzz audit kernel package bench bench-peers ns2-band ns3-band generated fmt
 
 help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -41,6 +41,10 @@ agent: ## the same program with `ackord agent` and its programs for the kernel (
 python: ## the Python package in a virtual environment, out/python, with its tests (needs Python 3.11)
 	@scripts/install.sh python
 	@scripts/python.sh
+
+docs: ## the documentation as a site, out/site, with the Python reference (needs Python 3.11)
+	@scripts/install.sh docs
+	@scripts/docs.sh
 
 test: ## install what is missing, pass every test but the long ones
 	@scripts/install.sh build

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing for a purpose, and nothing else. Quick when all is there.
 #
-# Usage: scripts/install.sh build|test|agent|check|python|fuzz|kernel|package|ui|bench-peers
+# Usage: scripts/install.sh build|test|agent|check|python|docs|fuzz|kernel|package|ui|bench-peers
 #
 # build        a Rust toolchain and a linker: without them it fails
 # test         cargo-nextest, and tools that some tests use; without these those tests say SKIPPED
@@ -9,6 +9,7 @@
 #              its tests use
 # check        cargo-deny
 # python       Python with virtual environments: without them it fails
+# docs         Python with virtual environments, and git: without them it fails
 # fuzz         cargo-fuzz and a C++ compiler
 # kernel       what a Linux kernel is built with, and word of its source (VERSION=6.12): without them it fails
 # package      cargo-deb, what the agent's programs in the kernel are built with, all of it static, and what looks at a
@@ -101,6 +102,13 @@ need_rust() {
     }
 }
 
+# Notes what makes virtual environments of Python.
+need_venv() {
+    need python3 python3
+    # Debian has it in a package of its own.
+    python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
+}
+
 # need_cargo TOOL VERSION [FLAG...]: a command of cargo, compiled once for a minute or some.
 need_cargo() {
     tool=$1
@@ -183,9 +191,12 @@ check)
 python)
     need_rust
     need cc gcc
-    need python3 python3
-    # Debian has what makes virtual environments in a package of its own.
-    python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
+    need_venv
+    install_missing
+    ;;
+docs)
+    need git git
+    need_venv
     install_missing
     ;;
 fuzz)
@@ -244,7 +255,7 @@ bench-peers)
     install_missing
     ;;
 *)
-    echo "usage: $0 build|test|agent|check|python|fuzz|kernel|package|ui|bench-peers" >&2
+    echo "usage: $0 build|test|agent|check|python|docs|fuzz|kernel|package|ui|bench-peers" >&2
     exit 2
     ;;
 esac

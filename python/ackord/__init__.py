@@ -1,8 +1,9 @@
 """TCP on wireless and mobile paths: simulated packet by packet, compared, diagnosed.
 
->>> import ackord as ak
->>> r = ak.run("lossy-wifi", seed=7, set={"flows.download.tcp.congestion": "bbr"})
->>> r.flows.column("goodput_bit_s")  # doctest: +SKIP
+Example:
+    >>> import ackord as ak
+    >>> r = ak.run("lossy-wifi", seed=7, set={"flows.download.tcp.congestion": "bbr"})
+    >>> r.flows.column("goodput_bit_s")  # doctest: +SKIP
 
 Tables implement ``__arrow_c_stream__``: ``polars.DataFrame(r.flows)``, ``pyarrow.table(r.flows)`` and
 duckdb take them without a copy. Every time is in seconds unless a name says otherwise, every size in

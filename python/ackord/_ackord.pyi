@@ -5,225 +5,375 @@ from os import PathLike
 from typing import Any
 
 __version__: str
+"""The version of this package and of the command line in it."""
 
 _Path = str | PathLike[str]
 _Progress = Callable[[float], object]
 
 class InputError(ValueError):
-    """A scenario, a key, a value or a name that is not sound."""
+    """A scenario, a key, a value or a name that is not sound. `paths` has the path of each.
+
+    The message names file, key, given value, what is allowed, and the nearest valid name.
+    """
 
     paths: list[str]
+    """The path of each value that is not sound, as `set` takes it; empty where it is no value of a scenario."""
 
 class RunError(RuntimeError):
     """A run that could not be done."""
 
 class AlgorithmError(RunError):
-    """An algorithm in Python raised something, or decided what cannot be."""
+    """An algorithm in Python raised something, or decided what cannot be. `time_s` has the simulated
+    time, `whose` the flow and its end or the link, and `__cause__` what was raised.
+    """
 
     time_s: float
+    """When, in simulated seconds."""
     whose: str
+    """The flow and its end, or the link, whose algorithm it was."""
 
 class Established:
     """What is known once the connection is established."""
 
     smss: int
+    """Sender maximum segment size, in bytes."""
     initial_window: int
+    """Congestion window to begin with, in bytes."""
     srtt: float | None
+    """The smoothed round-trip time in seconds, if the handshake gave a sample."""
     iss: int
+    """The initial sequence number."""
     selective_acks: bool
+    """Whether both ends speak SACK."""
 
 class AckSample:
     """An acknowledgment of new data, outside fast recovery."""
 
     acked: int
+    """Bytes newly acknowledged."""
     delivered: int
+    """Bytes that the peer is known to have since this acknowledgment, those SACKed included."""
     rtt: float | None
+    """Round-trip time of the segment it covers that was sent last, in seconds, where Karn's rule
+    allows.
+    """
     srtt: float | None
+    """The smoothed round-trip time in seconds, once known."""
     flight_size: int
+    """Bytes in flight before it."""
     snd_una: int
+    """Oldest byte not acknowledged, after it."""
     snd_nxt: int
+    """Next byte to be sent."""
     cwnd_limited: bool
+    """Whether the congestion window held the sender back: only then may it grow (RFC 7661 §3)."""
 
 class Loss:
     """A loss was detected without the retransmission timer."""
 
     flight_size: int
+    """Bytes in flight, without those that limited transmit let out."""
     slow_start: bool
+    """Whether slow start from one segment answers it (Tahoe), and not fast recovery."""
 
 class Mark:
     """The path marked a packet (RFC 3168)."""
 
     flight_size: int
+    """Bytes in flight."""
 
 class Timeout:
     """The retransmission timer expired."""
 
     flight_size: int
+    """Bytes in flight."""
     repeated: bool
+    """Whether the same segment had timed out before: ssthresh is then held (RFC 5681 §3.1)."""
 
 class Undone:
     """The last reduction proved wrong: these windows are to hold again."""
 
     cwnd: int
+    """The congestion window in bytes."""
     ssthresh: float
+    """The slow-start threshold in bytes; infinite where there is none."""
 
 class Restart:
-    """Nothing was sent for longer than a retransmission timeout: these windows hold from now on."""
+    """Nothing was sent for longer than a retransmission timeout (RFC 5681 §4.1): these windows hold
+    from now on.
+    """
 
     cwnd: int
+    """The congestion window in bytes."""
     ssthresh: float
+    """The slow-start threshold in bytes; infinite where there is none."""
 
 class Recovered:
     """Fast recovery is over."""
 
     cwnd_at_most: int | None
+    """A bound on cwnd in bytes that keeps the sender from a burst (RFC 6582 §3.2 step 3), if any.
+    """
 
 class Arrival:
     """A data segment that has just arrived and was accepted."""
 
     payload: int
+    """Its payload in bytes."""
     full_size: int
+    """The largest payload that this peer has sent so far: what counts as full-sized."""
     unacknowledged: int
+    """Bytes received in order that no acknowledgment has covered, this segment included."""
     order: str
+    """How it fits in: "in-order", "out-of-order", "fills-gap", "duplicate" or "final"."""
     push: bool
+    """Whether the sender had nothing more to send behind it (PSH)."""
     unread: int
+    """Bytes in order that the application has not read yet, this segment's included."""
     offered: int
+    """The window in bytes that the last acknowledgment offered."""
     free: int
+    """What could be offered now, in bytes."""
     srtt: float | None
+    """The smoothed round-trip time in seconds, once known; an end that only receives has the
+    handshake's.
+    """
 
 class LossFacts:
     """What the sender knows when an acknowledgment arrives, or a timer expires."""
 
     acked: int | None
+    """Bytes that the acknowledgment newly acknowledged; None for a duplicate."""
     extent_segments: int | None
+    """Segments that had arrived above the hole that it filled; None for a duplicate."""
     hole_retransmitted: bool | None
+    """Whether the segment that it acknowledges was retransmitted; None for a duplicate."""
     duplicate_acks: int
+    """Duplicate acknowledgments in a row."""
     sacked: int
+    """Bytes known to have arrived above the oldest segment (zero without SACK)."""
     smss: int
+    """The sender's segment size, in bytes."""
     snd_una: int
+    """Oldest byte not acknowledged."""
     snd_nxt: int
+    """Next byte to be sent."""
     flight_size: int
+    """Bytes sent and not acknowledged."""
     cwnd: int
+    """The congestion window, in bytes."""
     oldest_sent_at: float | None
+    """When the oldest outstanding segment was last sent, in seconds; None if none is outstanding.
+    """
     srtt: float | None
+    """The smoothed round-trip time in seconds, once known."""
     rttvar: float | None
+    """Its mean deviation in seconds, once known."""
     min_rtt: float | None
+    """The smallest round-trip time seen, in seconds."""
     rto_at: float | None
+    """When the retransmission timer expires, in seconds, if it runs."""
     recovery: str | None
-    def leave_doubt(self) -> bool: ...
-    def reaches(self, threshold: int) -> bool: ...
+    """The recovery under way: "fast" or "timeout"; None outside recovery."""
+    def leave_doubt(self) -> bool:
+        """Whether the oldest segment may be missing: by a duplicate acknowledgment, or by what was
+        SACKed above it.
+        """
+    def reaches(self, threshold: int) -> bool:
+        """Whether so many duplicates came, or what was SACKed makes the segment lost (RFC 6675
+        §5).
+        """
 
 class Delivered:
     """A segment that has newly been reported to have arrived."""
 
     sent_at: float
+    """When it was last sent, in seconds."""
     end_seq: int
+    """The byte after its last."""
     retransmitted: bool
+    """Whether it was ever retransmitted."""
     rtt: float
+    """How long ago it was last sent, in seconds."""
     min_rtt: float | None
+    """The smallest round-trip time seen, in seconds."""
     srtt: float | None
+    """The smoothed round-trip time in seconds, once known."""
 
 class Spurious:
     """A recovery that turned out to have been unnecessary."""
 
     evidence: str
+    """What showed it: "dsack", "timestamps" or another of the events' words."""
     recovery: str
+    """Which kind of recovery it was: "fast" or "timeout"."""
     extent_segments: int
+    """How many segments had arrived above the hole when it was filled."""
     delay: float
+    """How long after the first sign of the hole it was filled, in seconds."""
     flight_size: int
+    """Bytes in flight when the recovery began."""
     smss: int
+    """The sender's segment size, in bytes."""
 
 class Packet:
     """A packet as a queue sees it."""
 
     number: int
+    """Which it is: the order of arrival at this queue."""
     bytes: int
+    """Length of the IP packet, in bytes."""
     payload: int
+    """Payload of its TCP segment, in bytes."""
     flow: int
+    """The number of its flow."""
     from_client: bool
+    """Whether the end that opened the connection sent it."""
     ecn_capable: bool
+    """Whether it may be marked in place of being dropped (RFC 3168)."""
     arrived: float
+    """When it arrived at this queue, in seconds."""
 
 class Table:
-    """A table that Arrow's readers take without a copy."""
+    """A table. polars, pandas, pyarrow and duckdb take it without a copy: `polars.DataFrame(table)`,
+    `pyarrow.table(table)`. Each column of numbers has its `unit` in its metadata.
+
+    A column's name ends with its unit as well: `goodput_bit_s`, `cwnd_bytes`, `time_s`. `len(table)` is
+    the number of rows.
+    """
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
     def __len__(self) -> int: ...
     @property
-    def column_names(self) -> list[str]: ...
+    def column_names(self) -> list[str]:
+        """The names of its columns."""
     @property
-    def units(self) -> dict[str, str]: ...
-    def column(self, name: str) -> list[Any]: ...
+    def units(self) -> dict[str, str]:
+        """The unit of each column that has one. By the column's name: `{"goodput_bit_s": "bit/s"}`."""
+    def column(self, name: str) -> list[Any]:
+        """The values of a column as a list; None where one is not known.
+
+        Raises:
+            InputError: if there is no such column; the message lists those there are.
+        """
     @staticmethod
-    def concat(tables: Sequence[Table]) -> Table: ...
-    def sorted_by_run(self) -> Table: ...
-    def to_ipc(self) -> bytes: ...
+    def concat(tables: Sequence[Table]) -> Table:
+        """Several tables of the same columns below each other.
+
+        Raises:
+            InputError: if there is no table.
+        """
+    def sorted_by_run(self) -> Table:
+        """The same rows in the order of their column `run`; those of one run stay in theirs.
+
+        Raises:
+            InputError: if there is no such column.
+        """
+    def to_ipc(self) -> bytes:
+        """The table in Arrow's format for streams between processes."""
     @staticmethod
-    def from_ipc(bytes: bytes) -> Table: ...
-    def write_parquet(self, path: _Path) -> None: ...
+    def from_ipc(bytes: bytes) -> Table:
+        """A table from that format. It is what `to_ipc` gave."""
+    def write_parquet(self, path: _Path) -> None:
+        """Writes the table as a Parquet file, which has its name when it is complete.
+
+        Raises:
+            OSError: if the file cannot be written.
+        """
     @staticmethod
-    def read_parquet(path: _Path) -> Table: ...
-    def rows(self) -> list[dict[str, Any]]: ...
+    def read_parquet(path: _Path) -> Table:
+        """A table from a Parquet file.
+
+        Raises:
+            OSError: if there is no such file.
+            RunError: if it is no Parquet file.
+        """
+    def rows(self) -> list[dict[str, Any]]:
+        """A dictionary per row. Values by the names of the columns."""
 
 class Checked:
     """A scenario that was found sound."""
 
     @staticmethod
-    def open(name_or_path: str, changes: Sequence[tuple[str, str]]) -> Checked: ...
+    def open(name_or_path: str, changes: Sequence[tuple[str, str]]) -> Checked:
+        """A built-in scenario by its name, or a file by its path."""
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its name."""
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """The text it was read from."""
     @property
-    def duration_s(self) -> float: ...
+    def duration_s(self) -> float:
+        """Simulated time, in seconds."""
     @property
-    def seed(self) -> int: ...
+    def seed(self) -> int:
+        """What every random stream derives from."""
     @property
-    def hash(self) -> str: ...
-    def canonical(self) -> str: ...
+    def hash(self) -> str:
+        """What is simulated, in 16 hexadecimal digits: equal for scenarios that mean the same."""
+    def canonical(self) -> str:
+        """Every value written out, in one order."""
     @property
-    def algorithms(self) -> list[tuple[str, str]]: ...
+    def algorithms(self) -> list[tuple[str, str]]:
+        """Its algorithms in Python: family and name of each."""
     @property
-    def flows(self) -> list[str]: ...
+    def flows(self) -> list[str]:
+        """The names of its flows."""
     @property
-    def links(self) -> list[str]: ...
+    def links(self) -> list[str]:
+        """The names of its links."""
 
 class Run:
     """What a run came to."""
 
     @property
-    def flows(self) -> Table: ...
+    def flows(self) -> Table:
+        """A row per connection."""
     @property
-    def links(self) -> Table: ...
+    def links(self) -> Table:
+        """A row per direction of a link."""
     @property
-    def queues(self) -> Table: ...
+    def queues(self) -> Table:
+        """A row per queue."""
     @property
-    def proxies(self) -> Table: ...
+    def proxies(self) -> Table:
+        """A row per middlebox."""
     @property
-    def transfers(self) -> Table: ...
+    def transfers(self) -> Table:
+        """A row per finished transfer or exchange."""
     @property
-    def whole(self) -> Table: ...
+    def whole(self) -> Table:
+        """One row: what is said of the run as a whole."""
     @property
-    def duration_s(self) -> float: ...
-    def series(self, quantity: str) -> Table: ...
+    def duration_s(self) -> float:
+        """How long it was, in simulated seconds."""
+    def series(self, quantity: str) -> Table:
+        """Values of a quantity against time: a row per point."""
     @property
-    def json(self) -> str: ...
-    def write(self, folder: _Path) -> list[Any]: ...
+    def json(self) -> str:
+        """The results as the command line's JSON."""
+    def write(self, folder: _Path) -> list[Any]:
+        """Writes report.html, JSON, CSV and plots into a folder; the paths of the files."""
 
 class Comparison:
     """What a comparison came to."""
 
     @property
-    def json(self) -> str: ...
-    def write(self, folder: _Path) -> list[Any]: ...
+    def json(self) -> str:
+        """The results as the command line's JSON."""
+    def write(self, folder: _Path) -> list[Any]:
+        """Writes report.html, JSON, CSV and plots into a folder; the paths of the files."""
 
 class Paper:
     """What a reproduction came to."""
 
     @property
-    def json(self) -> str: ...
-    def write(self, folder: _Path) -> list[Any]: ...
+    def json(self) -> str:
+        """Claims and every table, as the command line's JSON."""
+    def write(self, folder: _Path) -> list[Any]:
+        """Writes report.html, JSON, CSV and plots into a folder; the paths of the files."""
 
 def check(
     name: str, text: str, changes: Sequence[tuple[str, str]], folder: _Path | None = None

@@ -1,16 +1,17 @@
 """Your own algorithms: a class with a name, usable by that name in every scenario.
 
->>> import ackord as ak
->>> class Halver(ak.CongestionControl, name="halver"):
-...     def on_established(self, now, sizes):
-...         self.smss = sizes.smss
-...     def on_ack(self, now, ack):
-...         if ack.cwnd_limited:
-...             self.cwnd += self.smss * self.smss / self.cwnd
-...     def on_congestion(self, now, event):
-...         if isinstance(event, (ak.Loss, ak.Timeout)):
-...             self.cwnd = max(self.cwnd / 2, self.smss)
->>> ak.run("lossy-wifi", set={"flows.download.tcp.congestion": "halver"})  # doctest: +SKIP
+Example:
+    >>> import ackord as ak
+    >>> class Halver(ak.CongestionControl, name="halver"):
+    ...     def on_established(self, now, sizes):
+    ...         self.smss = sizes.smss
+    ...     def on_ack(self, now, ack):
+    ...         if ack.cwnd_limited:
+    ...             self.cwnd += self.smss * self.smss / self.cwnd
+    ...     def on_congestion(self, now, event):
+    ...         if isinstance(event, (ak.Loss, ak.Timeout)):
+    ...             self.cwnd = max(self.cwnd / 2, self.smss)
+    >>> ak.run("lossy-wifi", set={"flows.download.tcp.congestion": "halver"})  # doctest: +SKIP
 
 Times are in simulated seconds, sizes in bytes, rates in bit/s. The object is told the same facts as the
 controls in Rust, and decides the same; it never sees the scoreboard and never sends. What it raises
@@ -81,6 +82,7 @@ class _Algorithm:
     """What has a name by which scenarios choose it."""
 
     _family: ClassVar[str]
+    #: The name by which scenarios choose it: the ``name=`` of the class.
     name: ClassVar[str]
 
     def __init_subclass__(cls, *, name: str | None = None, **rest: Any) -> None:

@@ -30,10 +30,18 @@ class Scenario:
     Nothing is checked before the scenario is used, or :meth:`check` is called; then by the checker of
     the command line, which names key, value, what is allowed and the nearest valid name.
 
-    >>> s = Scenario(duration="5 s")
-    >>> s.host("a"); s.host("b")
-    >>> s.link("a", "b", rate="10 Mbit/s", delay="20 ms", queue="fq-codel")
-    >>> s.flow("a", "b", congestion="cubic")
+    Example:
+        >>> s = Scenario(duration="5 s")
+        >>> s.host("a"); s.host("b")
+        >>> s.link("a", "b", rate="10 Mbit/s", delay="20 ms", queue="fq-codel")
+        >>> s.flow("a", "b", congestion="cubic")
+
+    Args:
+        name: what reports call it.
+        duration: of a run, in simulated time.
+        seed: what every random draw derives from.
+        purpose: the question that it asks, in a line.
+        tcp: the ``tcp`` table of all flows: ``{"profile": "linux"}``.
     """
 
     def __init__(
@@ -54,7 +62,7 @@ class Scenario:
         }
         if tcp is not None:
             self._document["tcp"] = dict(tcp)
-        #: Where files that it names are looked for.
+        #: Where files that it names are looked for; None for the working directory.
         self.folder: Path | None = None
 
     @classmethod

@@ -1,9 +1,10 @@
 //! The documents tell the truth: a row per crate, links that lead somewhere, commands that exist,
-//! decisions with numbers of their own, and nothing left of a merge.
+//! decisions with numbers of their own, translations that keep up, and nothing left of a merge.
 //!
 //! Not checked: links to other sites (a build must not depend on them).
 
 use crate::findings::{CannotCheck, Findings};
+use crate::translations;
 use crate::workspace::Workspace;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings, CannotCheck> {
     findings.errors.extend(doubled_decisions(&names));
     let index = workspace.read("docs/decisions/README.md")?;
     findings.errors.extend(unlisted_decisions(&names, &index));
+    findings.errors.extend(translations::complaints(workspace, &names)?);
     for name in names {
         let text = workspace.read(&name)?;
         if text.lines().any(|line| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ")) {

@@ -7,6 +7,7 @@
 //! | `modules.rs` | every source file is part of what is built |
 //! | `names.rs` | no tracked file names a path of somebody's machine, and prose uses the words of the field |
 //! | `docs.rs` | every crate has a row in ARCHITECTURE.md, links lead somewhere, commands exist |
+//! | `translations.rs` | a page in Korean has the numbers, the code and the links of its original |
 //! | `ledger/` | what the RFCs ask of an endpoint, where it is done and what shows it |
 //! | `profiles/` | every knob of every profile has a source, and a test that holds its value |
 //! | `rooms.rs` | the picture of the crates with their sizes |
@@ -24,6 +25,7 @@ mod names;
 mod profiles;
 mod rooms;
 mod sizes;
+mod translations;
 mod workspace;
 
 use findings::{CannotCheck, Findings};
