@@ -39,11 +39,13 @@ class Remedy(TypedDict):
     remedy: str
     #: How much less time the same transfer would take, in percent.
     gain_percent: float
-    #: The ends of its 95 % interval, in percent.
+    #: The lower end of its 95 % interval, in percent.
     low_percent: float
+    #: The upper end, in percent.
     high_percent: float
-    #: Where it has to be installed, and how.
+    #: Where it has to be installed.
     where: str
+    #: What installs it there.
     command: str
 
 
