@@ -106,10 +106,9 @@ def _undocumented(package: griffe.Module, name: str) -> list[str]:
 
 
 def _options(thing: griffe.Object | griffe.Alias) -> list[str]:
-    """How a directive shows it: a constructor only where its parameters are explained, as for what others make."""
-    if not thing.is_class or (thing.docstring and "Args:" in thing.docstring.value):
-        return []
-    return ["    options:", "      merge_init_into_class: false", "      filters: ['!^_']"]
+    """How a directive shows it: a constructor where its parameters are explained, not of what others make."""
+    explained = thing.is_class and thing.docstring and "Args:" in thing.docstring.value
+    return ["    options:", "      merge_init_into_class: true"] if explained else []
 
 
 def _title(page: str) -> str:
@@ -141,4 +140,4 @@ def _markdown(docstring: str) -> str:
             lines += ["", "~~~python", *shown, "~~~"]
             shown = []
         lines.append(line)
-    return "\n".join(lines).replace("``", "`").strip()
+    return "\n".join(lines).replace("``", "`").replace("Examples:", "For example:").strip()

@@ -1,6 +1,6 @@
 """TCP on wireless and mobile paths: simulated packet by packet, compared, diagnosed.
 
-Example:
+Examples:
     >>> import ackord as ak
     >>> r = ak.run("lossy-wifi", seed=7, set={"flows.download.tcp.congestion": "bbr"})
     >>> r.flows.column("goodput_bit_s")  # doctest: +SKIP

@@ -17,7 +17,9 @@ class InputError(ValueError):
     """
 
     paths: list[str]
-    """The path of each value that is not sound, as `set` takes it; empty where it is no value of a scenario."""
+    """Of a scenario: the path of each value that is not sound, as `set` takes it; an empty text for the
+    file as a whole. Other mistakes have no such attribute.
+    """
 
 class RunError(RuntimeError):
     """A run that could not be done."""

@@ -1,6 +1,6 @@
 """Your own algorithms: a class with a name, usable by that name in every scenario.
 
-Example:
+Examples:
     >>> import ackord as ak
     >>> class Halver(ak.CongestionControl, name="halver"):
     ...     def on_established(self, now, sizes):

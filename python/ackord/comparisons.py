@@ -41,6 +41,10 @@ def compare(
         seed: of the first run of each variant; the next has the next.
         set: further changes, for every variant.
         progress: whether to show a bar; by itself on a terminal and in a notebook.
+
+    Raises:
+        InputError: if the scenario is not sound, or one of the values has no place at ``key``.
+        RunError: if a run could not be done.
     """
     sound = checked(scenario, set)
     vary = f"{key}=" + ",".join(as_words(value) for value in values)

@@ -27,6 +27,15 @@ def names() -> dict[str, str]:
 
 
 def run(name: str, *, quick: bool = False, progress: bool | None = None) -> Reproduction:
-    """Reproduces a paper; ``quick`` with as few runs as its claims need."""
+    """Reproduces a paper.
+
+    Args:
+        name: one of :func:`names`: ``"dad-sd"``.
+        quick: whether to make only as many runs as its claims need.
+        progress: whether to show a bar; by itself on a terminal and in a notebook.
+
+    Raises:
+        InputError: if there is no such paper; the message has the nearest name.
+    """
     with Meter(name, progress) as meter:
         return Reproduction(_ackord.run_paper(name, quick, meter))

@@ -39,6 +39,9 @@ def series(result: Result, quantity: str, *, of: str | None = None, ax: Axes | N
         quantity: as :meth:`Result.series` takes it.
         of: only this flow or link.
         ax: where to draw, if not on axes of its own.
+
+    Raises:
+        InputError: if the run kept no such quantity, or there is no such flow or link.
     """
     table = result.series(quantity)
     time, whose, value = table.column_names
@@ -76,6 +79,9 @@ def means(
         x: a path of the grid, along the axis.
         by: another one, a curve per value; with ``"flow"`` or ``"link"`` a curve each.
         ax: where to draw, if not on axes of its own.
+
+    Raises:
+        InputError: if there is no such column.
     """
     table = next((t for t in (sweep.flows, sweep.links, sweep.runs) if metric in t.column_names), None)
     if table is None:
@@ -110,6 +116,9 @@ def comparison(
         metric: one of its JSON, of flows, links or whole runs: ``"goodput_bit_s"``, ``"p99_delay_ms"``,
             ``"jain_index"``.
         ax: where to draw, if not on axes of its own.
+
+    Raises:
+        InputError: if there is no such metric.
     """
     variants = compared.data["variants"]
     points: dict[str, list[tuple[int, dict[str, Any]]]] = {}
@@ -149,6 +158,9 @@ def causes(diagnosis: Diagnosis, *, connection: int | None = None, ax: Axes | No
         diagnosis: what captures said.
         connection: only this one, by its number; otherwise all together.
         ax: where to draw, if not on axes of its own.
+
+    Raises:
+        InputError: if there is no such connection.
     """
     there = sorted({cause["connection"] for cause in diagnosis.causes})
     if connection is not None and connection not in there:

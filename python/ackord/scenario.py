@@ -30,7 +30,7 @@ class Scenario:
     Nothing is checked before the scenario is used, or :meth:`check` is called; then by the checker of
     the command line, which names key, value, what is allowed and the nearest valid name.
 
-    Example:
+    Examples:
         >>> s = Scenario(duration="5 s")
         >>> s.host("a"); s.host("b")
         >>> s.link("a", "b", rate="10 Mbit/s", delay="20 ms", queue="fq-codel")
@@ -67,7 +67,11 @@ class Scenario:
 
     @classmethod
     def of(cls, text: str, folder: str | PathLike[str] | None = None) -> Self:
-        """The scenario of a file's text; files it names are looked for in ``folder``."""
+        """The scenario of a file's text; files it names are looked for in ``folder``.
+
+        Raises:
+            InputError: if it is no TOML; the message says where.
+        """
         try:
             document = tomllib.loads(text)
         except tomllib.TOMLDecodeError:
@@ -81,7 +85,11 @@ class Scenario:
 
     @classmethod
     def open(cls, name_or_path: str | PathLike[str]) -> Self:
-        """A built-in scenario by its name, or a file (``.toml``)."""
+        """A built-in scenario by its name, or a file (``.toml``).
+
+        Raises:
+            InputError: if there is none, or it is not sound.
+        """
         given = fspath(name_or_path)
         text = Checked.open(given, []).text
         folder = Path(given).parent if given.endswith(".toml") or "/" in given else None
