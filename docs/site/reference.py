@@ -63,6 +63,9 @@ def _package(search: Path) -> griffe.Module:
 def _by_page(package: griffe.Module) -> dict[str, list[str]]:
     """The public names by page, as one writes them: `ackord.run`, `ackord.papers.run`."""
     modules = {name: module for name, module in package.modules.items() if not name.startswith("_")}
+    silent = [name for name, module in modules.items() if not module.exports]
+    if silent:
+        raise PluginError(f"public modules of the package without `__all__`: {', '.join(silent)}")
     public = [str(name) for name in package.exports or []]
     unknown = [name for name in public if name not in package.members]
     if unknown:
