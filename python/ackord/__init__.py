@@ -15,6 +15,7 @@ from ackord._ackord import (
     AckSample,
     AlgorithmError,
     Arrival,
+    Checked,
     Delivered,
     Established,
     InputError,
@@ -31,6 +32,7 @@ from ackord._ackord import (
     Undone,
     __version__,
 )
+from ackord._values import Value
 from ackord.algorithms import (
     AckPolicy,
     CongestionControl,
@@ -51,6 +53,7 @@ __all__ = [
     "AckSample",
     "AlgorithmError",
     "Arrival",
+    "Checked",
     "Comparison",
     "CongestionControl",
     "CongestionEvent",
@@ -75,6 +78,7 @@ __all__ = [
     "Timeout",
     "Undo",
     "Undone",
+    "Value",
     "Verdict",
     "__version__",
     "compare",

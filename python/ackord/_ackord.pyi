@@ -16,10 +16,8 @@ class InputError(ValueError):
     The message names file, key, given value, what is allowed, and the nearest valid name.
     """
 
-    paths: list[str]
-    """Of a scenario: the path of each value that is not sound, as `set` takes it; an empty text for the
-    file as a whole. Other mistakes have no such attribute.
-    """
+    paths: tuple[str, ...]
+    """Of a scenario: the path of each value that is not sound, as `set` takes it. Empty for other mistakes."""
 
 class RunError(RuntimeError):
     """A run that could not be done."""
@@ -206,7 +204,7 @@ class Spurious:
     """A recovery that turned out to have been unnecessary."""
 
     evidence: str
-    """What showed it: "dsack", "timestamps" or another of the events' words."""
+    """What showed it: "dsack", "timestamps", "detection-timer" or "f-rto"."""
     recovery: str
     """Which kind of recovery it was: "fast" or "timeout"."""
     extent_segments: int

@@ -4,6 +4,7 @@ use ackord_scenario::{Errors, Style};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use std::fmt::Display;
 
 create_exception!(
@@ -26,8 +27,9 @@ create_exception!(
 /// What is wrong with a scenario, in the words and with the places of the command line.
 pub(crate) fn unsound(py: Python<'_>, errors: &Errors) -> PyErr {
     let error = InputError::new_err(errors.render(Style::Plain).trim_end().to_owned());
-    let paths: Vec<&str> = errors.problems.iter().map(|problem| problem.path.as_str()).collect();
-    match error.value(py).setattr("paths", paths) {
+    let paths = errors.problems.iter().map(|problem| problem.path.as_str());
+    let paths: Vec<&str> = paths.filter(|path| !path.is_empty()).collect();
+    match PyTuple::new(py, paths).and_then(|paths| error.value(py).setattr("paths", paths)) {
         Ok(()) => error,
         Err(failed) => failed,
     }

@@ -28,6 +28,7 @@ mod table;
 mod watch;
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 #[pymodule]
 mod _ackord {
@@ -59,6 +60,8 @@ mod _ackord {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // What is wrong elsewhere than at a path of a scenario has none.
+        module.py().get_type::<InputError>().setattr("paths", PyTuple::empty(module.py()))?;
         module.add("__version__", ackord_study::VERSION)
     }
 }

@@ -105,7 +105,9 @@ impl Table {
             let (name, unit) = (metric.key, base_unit(metric.unit));
             let values = subjects.iter().map(|subject| (metric.of)(subject));
             match metric.counted {
-                true => Column::counts(name, unit, values.map(|value| value.and_then(Value::count))),
+                true => {
+                    Column::counts(name, unit, values.map(|value| value.and_then(Value::count)))
+                }
                 false => Column::numbers(name, unit, values.map(|value| value.map(Value::get))),
             }
         });

@@ -228,6 +228,7 @@ fn knob_kind(kind: &KnobKind) -> Value {
         }),
         KnobKind::PacketsOrBytes => json!({ "anyOf": [
             { "type": "string", "pattern": "^[0-9]+ ?packets?$", "examples": ["50 packets"] },
+            { "type": "integer", "minimum": 1, "maximum": 100_000_000 },
             quantity::<Bytes>(),
         ]}),
     }

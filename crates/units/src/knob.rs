@@ -248,9 +248,11 @@ fn list<Q: Quantity + PartialOrd + fmt::Display + Copy>(
     text.split(',').map(|part| quantity(part.trim(), min, max)).collect()
 }
 
-/// A queue's capacity.
+/// A queue's capacity. A bare number is one of packets, as of any other knob that counts.
 fn packets_or_bytes(text: &str) -> Result<KnobValue, String> {
-    let Some(count) = text.strip_suffix("packets").or(text.strip_suffix("packet")) else {
+    let bare = text.bytes().all(|byte| byte.is_ascii_digit()).then_some(text);
+    let count = text.strip_suffix("packets").or(text.strip_suffix("packet")).or(bare);
+    let Some(count) = count.filter(|_| !text.is_empty()) else {
         return quantity(text, Bytes(1), Bytes(1_000_000_000_000))
             .map(KnobValue::Bytes)
             .map_err(|error| format!("{error}; or a count like `50 packets`"));
@@ -316,7 +318,10 @@ mod tests {
         assert_eq!(KnobKind::PacketsOrBytes.parse("50 packets"), Ok(KnobValue::Packets(50)));
         assert_eq!(KnobKind::PacketsOrBytes.parse("64 kB"), Ok(KnobValue::Bytes(Bytes(64_000))));
         assert!(KnobKind::PacketsOrBytes.parse("0 packets").is_err());
-        assert!(KnobKind::PacketsOrBytes.parse("50").is_err());
+        assert_eq!(KnobKind::PacketsOrBytes.parse("50"), Ok(KnobValue::Packets(50)));
+        for wrong in ["0", "", "1.5", "-3", "50 pakets", "999999999999999999999"] {
+            assert!(KnobKind::PacketsOrBytes.parse(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -329,8 +329,8 @@ impl Delivered {
 /// A recovery that turned out to have been unnecessary.
 #[pyclass(frozen, get_all, module = "ackord")]
 pub(crate) struct Spurious {
-    /// What showed it: "dsack", "timestamps" or another of the events' words.
-    evidence: String,
+    /// What showed it: "dsack", "timestamps", "detection-timer" or "f-rto".
+    evidence: &'static str,
     /// Which kind of recovery it was: "fast" or "timeout".
     recovery: &'static str,
     /// How many segments had arrived above the hole when it was filled.
@@ -345,9 +345,13 @@ pub(crate) struct Spurious {
 
 impl Spurious {
     pub(super) fn of(spurious: &loss::Spurious) -> Spurious {
-        let evidence: SpuriousEvidence = spurious.evidence;
         Spurious {
-            evidence: format!("{evidence:?}").to_lowercase(),
+            evidence: match spurious.evidence {
+                SpuriousEvidence::Dsack => "dsack",
+                SpuriousEvidence::Timestamps => "timestamps",
+                SpuriousEvidence::DetectionTimer => "detection-timer",
+                SpuriousEvidence::FRto => "f-rto",
+            },
             recovery: kind(spurious.recovery),
             extent_segments: spurious.extent_segments,
             delay: spurious.delay.as_secs_f64(),
