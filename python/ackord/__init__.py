@@ -46,7 +46,7 @@ from ackord.captures import Diagnosis, diagnose
 from ackord.comparisons import Comparison, compare
 from ackord.runs import Result, live_run, run
 from ackord.scenario import Scenario, scenarios
-from ackord.sweeps import Sweep, sweep
+from ackord.sweeps import Point, Sweep, sweep
 
 __all__ = [
     "AckPolicy",
@@ -66,6 +66,7 @@ __all__ = [
     "LossFacts",
     "Mark",
     "Packet",
+    "Point",
     "Queue",
     "Recovered",
     "Restart",

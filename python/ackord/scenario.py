@@ -14,7 +14,7 @@ from ackord import _ackord
 from ackord._ackord import Checked, InputError
 from ackord._values import Value, changes, line
 
-__all__ = ["Scenario", "scenarios"]
+__all__ = ["Scenario", "Value", "scenarios"]
 
 
 def scenarios() -> dict[str, str]:

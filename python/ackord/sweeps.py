@@ -1,4 +1,4 @@
-"""Many runs of a scenario over a grid: on this machine's threads, or wherever an executor runs them.
+"""Many runs of a scenario at many points: on this machine's threads, or wherever an executor runs them.
 
 Whatever runs them, in whatever order, the tables are the same: a row per run and flow, per run and
 link, and per run, in the order of the plan.
@@ -27,17 +27,19 @@ from ackord.algorithms import register, registered
 from ackord._values import Value, as_words, changes
 from ackord.scenario import Scenario, checked
 
-__all__ = ["Sweep", "sweep"]
+__all__ = ["Point", "Sweep", "sweep"]
 
 #: Tasks that wait at an executor, per worker, so that none is ever idle.
 WAITING = 2
+#: Columns that every table has, or one of them.
+_TAKEN = {"run", "seed", "flow", "link", "scenario_hash", "version", "error"}
 
 _File = tuple[str, str, str | None, list[tuple[str, str]]]
 _Run = dict[str, Any]
 
 
 class Sweep:
-    """What a sweep came to. Each table has the number of the run, its seed and its point of the grid.
+    """What a sweep came to. Each table has the number of the run, its seed and its point.
 
     A table is put together when it is first asked for. Where a sweep has millions of runs, better read
     the files of its data set: ``polars.scan_parquet("out/flows/*.parquet")``.
@@ -68,6 +70,27 @@ class Sweep:
         return f"<ackord.Sweep of {len(self.runs)} runs>"
 
 
+class Point:
+    """A point of a sweep: what it changes in the scenario, and the columns that tell it from others.
+
+    >>> Point({"links.hop.delay": "90 ms", "tcp.loss": "dad"}, policy="DAD", tau=0.2)
+    Point({'links.hop.delay': '90 ms', 'tcp.loss': 'dad'}, policy='DAD', tau=0.2)
+    """
+
+    def __init__(self, set: Mapping[str, Value], /, **columns: Value) -> None:
+        #: Values by path, as ``--set`` takes them.
+        self.set = dict(set)
+        #: What its rows say of it. Without any, its paths and values.
+        self.columns = columns or dict(set)
+
+    def at(self, grid: Mapping[str, Value]) -> Point:
+        """This point with those of a grid's values on top."""
+        return Point({**self.set, **grid}, **{**self.columns, **grid})
+
+    def __repr__(self) -> str:
+        return f"Point({self.set}{''.join(f', {key}={value!r}' for key, value in self.columns.items())})"
+
+
 @dataclass(frozen=True)
 class Job:
     """What all tasks of a sweep have in common."""
@@ -81,9 +104,9 @@ class _Plan:
     """Every run of a sweep, numbered."""
 
     job: Job
-    points: list[dict[str, Value]]
+    points: list[Point]
     seeds: list[int]
-    # Paths whose values are all numbers: columns of numbers.
+    # Columns whose values are all numbers.
     numeric: frozenset[str] = field(default_factory=frozenset)
 
     def __len__(self) -> int:
@@ -92,25 +115,27 @@ class _Plan:
     def run(self, number: int) -> _Run:
         point = self.points[number // len(self.seeds)]
         columns = [
-            (path, float(value) if path in self.numeric else as_words(value))  # type: ignore[arg-type]
-            for path, value in point.items()
+            (name, float(value) if name in self.numeric else as_words(value))  # type: ignore[arg-type]
+            for name, value in point.columns.items()
         ]
         return {
             "number": number,
             "seed": self.seeds[number % len(self.seeds)],
-            "changes": changes(point),
+            "changes": changes(point.set),
             "point": columns,
         }
 
     def identity(self) -> dict[str, Any]:
         """What must be the same for a data set to be gone on with."""
-        return {"version": __version__, "file": self.job.file, "points": self.points, "seeds": self.seeds}
+        points = [(point.set, point.columns) for point in self.points]
+        return {"version": __version__, "file": self.job.file, "points": points, "seeds": self.seeds}
 
 
 def sweep(
     scenario: Scenario | Checked | str | PathLike[str],
     *,
-    grid: Mapping[str, Sequence[Value]],
+    grid: Mapping[str, Sequence[Value]] | None = None,
+    points: Sequence[Point | Mapping[str, Value]] | None = None,
     seeds: int | Sequence[int] = 1,
     set: Mapping[str, Value] | None = None,
     on: object = None,
@@ -118,11 +143,13 @@ def sweep(
     task_s: float = 1.5,
     progress: bool | None = None,
 ) -> Sweep:
-    """Runs a scenario at every point of a grid with every seed.
+    """Runs a scenario at every point with every seed.
 
     Args:
         scenario: the name of a built-in one, a path, or a :class:`Scenario`.
         grid: values by path, as ``--set`` takes them; every combination is a point.
+        points: the points one by one, where they are no grid: each a dict of values by path, or a
+            :class:`Point` that names its columns. With a grid, too, each of them at all of the grid.
         seeds: how many, counted from the scenario's own, or which.
         set: further changes, at every point.
         on: what runs them: nothing for this process's threads, ``"processes"``, a
@@ -134,12 +161,12 @@ def sweep(
         progress: whether to show a bar; by itself on a terminal and in a notebook.
 
     Raises:
-        InputError: if the grid has no point, or the scenario is not sound at one of them.
+        InputError: if there is no point, or the scenario is not sound at one of them.
     """
     if not (isinstance(task_s, (int, float)) and 0 < task_s < inf):
         raise InputError(f"`task_s` is {task_s!r}: a number of seconds above 0 is allowed")
     base = checked(scenario, set)
-    plan = _plan(scenario, base, grid, seeds, set)
+    plan = _plan(scenario, base, _points(points, grid), seeds, set)
     store = store_in(None if out is None else Path(out), plan.identity())
     missing = _gaps(store.done(), len(plan))
     left = sum(map(len, missing))
@@ -151,13 +178,35 @@ def sweep(
     return Sweep(store)
 
 
-def _plan(
-    scenario: Scenario | Checked | str | PathLike[str],
-    base: Checked,
-    grid: Mapping[str, Sequence[Value]],
-    seeds: int | Sequence[int],
-    set: Mapping[str, Value] | None,
-) -> _Plan:
+def _points(
+    points: Sequence[Point | Mapping[str, Value]] | None,
+    grid: Mapping[str, Sequence[Value]] | None,
+) -> list[Point]:
+    """Every point, each with the same columns."""
+    combined = _combined({} if grid is None else grid)
+    if points is None:
+        return combined
+    if isinstance(points, (str, Mapping)) or not isinstance(points, Sequence):
+        raise InputError(f"`points` is {points!r}: a list of dicts, or of ackord.Point, is allowed")
+    if not points:
+        raise InputError("`points` is an empty list: at least one is needed")
+    each: list[Point] = []
+    for point in points:
+        if not isinstance(point, (Point, Mapping)):
+            raise InputError(f"`points` has {point!r}: a dict of paths and values, or a Point, is allowed")
+        each.append(point if isinstance(point, Point) else Point(point))
+        names = each[-1].columns.keys()
+        if names != each[0].columns.keys():
+            raise InputError(
+                f"`points` has not the same columns everywhere: {', '.join(each[0].columns)}, and then"
+                f" {', '.join(names)}; name them: ackord.Point({{...}}, policy=\"dad\")"
+            )
+        if twice := names & (_TAKEN | combined[0].columns.keys()):
+            raise InputError(f"`points` has a column `{min(twice)}`, which is there already")
+    return [point.at(more.set) for point in each for more in combined]
+
+
+def _combined(grid: Mapping[str, Sequence[Value]]) -> list[Point]:
     if not isinstance(grid, Mapping):
         raise InputError(f"`grid` is {grid!r}: a dict of paths and lists of values is allowed")
     for path, values in grid.items():
@@ -165,25 +214,36 @@ def _plan(
             raise InputError(f"`grid` has {values!r} at `{path}`: a list of values is allowed")
         if not values:
             raise InputError(f"`grid` has no value at `{path}`: a grid of no point has nothing to run")
+    return [Point(dict(zip(grid, values, strict=True))) for values in product(*grid.values())]
+
+
+def _plan(
+    scenario: Scenario | Checked | str | PathLike[str],
+    base: Checked,
+    points: list[Point],
+    seeds: int | Sequence[int],
+    set: Mapping[str, Value] | None,
+) -> _Plan:
     if isinstance(seeds, bool) or isinstance(seeds, int) and seeds < 1:
         raise InputError(f"`seeds` is {seeds!r}: a number from 1 on, or a list of seeds, is allowed")
     listed = [base.seed + n for n in range(seeds)] if isinstance(seeds, int) else list(seeds)
     if not listed:
         raise InputError("`seeds` is an empty list: at least one is needed")
-    points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     folder = _folder(scenario)
     file: _File = (f"{base.name}.toml", base.text, folder, changes(set))
     used: dict[tuple[str, str], type] = {}
     for point in points:
         # Each is looked at before anything runs: nobody wants to hear of it after an hour.
-        sound = _ackord.check(file[0], file[1], file[3] + changes(point), folder)
+        sound = _ackord.check(file[0], file[1], file[3] + changes(point.set), folder)
         used |= {key: registered()[key] for key in sound.algorithms}
     numeric = frozenset(
-        path
-        for path, values in grid.items()
-        if all(isinstance(it, (int, float)) and not isinstance(it, bool) for it in values)
+        name for name in points[0].columns if all(_is_number(point.columns[name]) for point in points)
     )
     return _Plan(Job(file, used), points, listed, numeric)
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _folder(scenario: Scenario | Checked | str | PathLike[str]) -> str | None:

@@ -38,6 +38,44 @@ def test_every_point_has_every_seed_in_the_order_of_the_plan() -> None:
     assert flows.filter(pl.col("run") == 8)["goodput_bit_s"].to_list() == alone
 
 
+def test_points_that_are_no_grid_have_columns_of_their_own() -> None:
+    points = [
+        ak.Point({"flows.*.tcp.congestion": "cubic", "duration": "3 s"}, who="CUBIC", seconds=3),
+        ak.Point({"duration": "5 s"}, who="as it was", seconds=5.5),
+    ]
+    g = ak.sweep("reno-against-vegas", points=points, grid=GRID, seeds=[7])
+    flows, runs = pl.DataFrame(g.flows), pl.DataFrame(g.runs)
+    assert runs["who"].to_list() == ["CUBIC"] * 2 + ["as it was"] * 2
+    assert runs["seconds"].to_list() == [3.0, 3.0, 5.5, 5.5]
+    assert runs[next(iter(GRID))].to_list() == ["20 packets", "50 packets"] * 2
+    one = ak.run("reno-against-vegas", seed=7, set={**points[0].set, next(iter(GRID)): "50 packets"})
+    assert flows.filter(pl.col("run") == 1)["goodput_bit_s"].to_list() == one.flows.column("goodput_bit_s")
+
+
+def test_points_without_names_are_their_paths() -> None:
+    queue = next(iter(GRID))
+    points = [{queue: limit} for limit in GRID[queue]]
+    g = ak.sweep("reno-against-vegas", points=points, seeds=6, set={"duration": "5 s"})
+    the_same([pl.DataFrame(table) for table in (g.flows, g.links, g.runs)], swept())
+
+
+def test_what_is_wrong_with_points_is_told_before_anything_runs() -> None:
+    def swept(*points: Any, **more: Any) -> None:
+        ak.sweep("reno-against-vegas", points=points, **more)
+
+    for nonsense in ((), ("duration",), ({"duration": "3 s"}, 7)):
+        with pytest.raises(ak.InputError, match="`points` "):
+            swept(*nonsense)
+    with pytest.raises(ak.InputError, match="not the same columns everywhere: duration, and then seed; name them"):
+        swept({"duration": "3 s"}, {"seed": 3})
+    with pytest.raises(ak.InputError, match="column `run`, which is there already"):
+        swept(ak.Point({}, run=1))
+    with pytest.raises(ak.InputError, match="which is there already"):
+        swept({next(iter(GRID)): "20 packets"}, grid=GRID)
+    with pytest.raises(ak.InputError, match="did you mean `cubic`"):
+        swept(ak.Point({}, n=1), ak.Point({"flows.*.tcp.congestion": "cubik"}, n=2))
+
+
 def test_processes_and_threads_give_the_same_tables() -> None:
     with ProcessPoolExecutor(2) as pool:
         the_same(swept(), swept(on=pool))
