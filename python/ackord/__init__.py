@@ -10,7 +10,7 @@ duckdb take them without a copy. Every time is in seconds unless a name says oth
 bytes, every rate in bit/s.
 """
 
-from ackord import papers
+from ackord import claims, papers
 from ackord._ackord import (
     AckSample,
     AlgorithmError,
@@ -82,6 +82,7 @@ __all__ = [
     "Value",
     "Verdict",
     "__version__",
+    "claims",
     "compare",
     "diagnose",
     "live_run",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ackord._ackord import InputError
+from ackord.claims import Estimate, estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from ackord.runs import Result
     from ackord.sweeps import Sweep
 
-__all__ = ["COLOURS", "causes", "comparison", "means", "series"]
+__all__ = ["COLOURS", "causes", "comparison", "estimates", "means", "series"]
 
 #: To be told apart by everybody; the order of the reports.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b5b5b")
@@ -91,18 +93,34 @@ def means(
     for key, at, value in zip(keys, table.column(x), table.column(metric), strict=True):
         if value is not None:
             curves.setdefault(key, {}).setdefault(at, []).append(value)
-    axes = _axes(ax)
     given = table.units.get(metric, "")
     unit, size = _LARGER.get(given, (given, 1.0))
-    for (key, points), colour in zip(curves.items(), COLOURS, strict=False):
-        estimates = [mean_and_half_width(values) for values in points.values()]
-        axes.errorbar(
-            list(points),
-            [mean / size for mean, _ in estimates],
-            yerr=[half / size for _, half in estimates],
-            marker="o", markersize=4, capsize=3, linewidth=1.2, color=colour, label=str(key),
-        )  # fmt: skip
-    _finish(axes, x, f"{metric} ({unit})" if unit else metric, len(curves))
+    of = {
+        str(key): {at: estimate(values) * (1.0 / size) for at, values in points.items()}
+        for key, points in curves.items()
+    }
+    return estimates(of, x=x, y=f"{metric} ({unit})" if unit else metric, ax=ax)
+
+
+def estimates(
+    curves: Mapping[str, Mapping[Any, Estimate]], *, x: str, y: str, ax: Axes | None = None, **style: Any
+) -> Axes:
+    """Means with their intervals, a curve per name.
+
+    Args:
+        curves: estimates by where they stand along the axis, by name.
+        x: what is along the axis, with its unit.
+        y: what the estimates are of, with its unit.
+        ax: where to draw, if not on axes of its own.
+        style: what matplotlib's ``errorbar`` takes: ``linestyle``, ``marker``.
+    """
+    axes = _axes(ax)
+    look: dict[str, Any] = {"marker": "o", "markersize": 4, "capsize": 3, "linewidth": 1.2} | style
+    for (name, points), colour in zip(curves.items(), COLOURS, strict=False):
+        means = [it.mean for it in points.values()]
+        halves = [it.ci95 or 0.0 for it in points.values()]
+        axes.errorbar(list(points), means, yerr=halves, **{"color": colour, "label": name} | look)
+    _finish(axes, x, y, len(curves))
     return axes
 
 
@@ -181,18 +199,6 @@ def causes(diagnosis: Diagnosis, *, connection: int | None = None, ax: Axes | No
     return axes
 
 
-def mean_and_half_width(values: list[float]) -> tuple[float, float]:
-    """The mean and half of its 95 % interval; zero where one value says nothing of it."""
-    from scipy import stats  # type: ignore[import-untyped, unused-ignore]
-
-    n = len(values)
-    mean = sum(values) / n
-    if n < 2:
-        return mean, 0.0
-    deviation = (sum((value - mean) ** 2 for value in values) / (n - 1)) ** 0.5
-    return mean, float(stats.t.ppf(0.975, n - 1)) * deviation / n**0.5
-
-
 def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
@@ -208,6 +214,8 @@ def _finish(axes: Axes, x: str, y: str, curves: int) -> None:
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     if y:
+        # Of everything that is drawn by now: limits that were set once stay.
+        axes.autoscale(axis="y")
         axes.set_ylim(bottom=0)
     if curves > 1:
         axes.legend(frameon=False)
