@@ -5,6 +5,7 @@
 # VENV     where the virtual environment is (out/python)
 # PROFILE  how Rust is built (release)
 # PYTHON   which Python (python3)
+# LONG     set to anything: with the tests that take minutes
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -24,4 +25,5 @@ ACKORD_PROFILE=${PROFILE:-release} "$venv/bin/pip" install --quiet --disable-pip
 # From another folder: what is installed is tested, not what lies here.
 root=$PWD
 cd "$venv"
-exec ./bin/python -m pytest -q -c "$root/pyproject.toml" --rootdir "$root" "$root/python/tests"
+exec ./bin/python -m pytest -q -c "$root/pyproject.toml" --rootdir "$root" -m "${LONG:+long or }not long" \
+    "$root/python/tests"
