@@ -33,14 +33,17 @@ _ENDINGS = {"_bit_s": "bit/s", "_bytes": "B", "_ms": "ms", "_s": "s", "_percent"
 _NOTHING_TO_GAIN = {"set-up", "client-idle", "server-idle", "path-limited", "capture-artefact", "unknown"}
 
 
-def series(result: Result, quantity: str, *, of: str | None = None, ax: Axes | None = None) -> Axes:
+def series(
+    result: Result, quantity: str, *, of: str | None = None, label: str | None = None, ax: Axes | None = None
+) -> Axes:
     """A quantity against time, a curve per flow or link.
 
     Args:
         result: what a run came to, with its series.
         quantity: as :meth:`Result.series` takes it.
         of: only this flow or link.
-        ax: where to draw, if not on axes of its own.
+        label: what to call the result, where axes show several.
+        ax: where to draw, if not on axes of its own; what they show already keeps its colours.
 
     Raises:
         InputError: if the run kept no such quantity, or there is no such flow or link.
@@ -55,18 +58,19 @@ def series(result: Result, quantity: str, *, of: str | None = None, ax: Axes | N
         names = [of]
     axes = _axes(ax)
     unit, size = _LARGER.get(table.units[value], (table.units[value], 1.0))
-    for name, colour in zip(names, COLOURS, strict=False):
+    for name in names:
+        title = name if label is None else label if len(names) == 1 else f"{label}, {name}"
+        look: dict[str, Any] = {"color": COLOURS[len(axes.get_lines()) % len(COLOURS)], "label": title}
         at = [t for t, one, _ in rows if one == name]
         values = [v / size for _, one, v in rows if one == name]
         if quantity in _POINTS:
-            axes.plot(at, values, ".", markersize=2, color=colour, label=name)
+            axes.plot(at, values, ".", markersize=2, **look)
         else:
             held = quantity in _STEPS
             if held and at:
                 at, values = [*at, result.duration_s], [*values, values[-1]]
-            style = "steps-post" if held else "default"
-            axes.plot(at, values, drawstyle=style, linewidth=1.2, color=colour, label=name)
-    _finish(axes, "time (s)", f"{quantity} ({unit})", len(names))
+            axes.plot(at, values, drawstyle="steps-post" if held else "default", linewidth=1.2, **look)
+    _finish(axes, "time (s)", f"{quantity} ({unit})", len(axes.get_lines()))
     return axes
 
 
@@ -209,6 +213,8 @@ def _axes(ax: Axes | None) -> Axes:
 
 
 def _finish(axes: Axes, x: str, y: str, curves: int) -> None:
+    from matplotlib.lines import Line2D
+
     axes.set(xlabel=x, ylabel=y)
     axes.grid(visible=True, color="#e9eaec", linewidth=0.8)
     axes.set_axisbelow(True)
@@ -218,4 +224,7 @@ def _finish(axes: Axes, x: str, y: str, curves: int) -> None:
         axes.autoscale(axis="y")
         axes.set_ylim(bottom=0)
     if curves > 1:
-        axes.legend(frameon=False)
+        # Points as small as those of a series could not be told apart.
+        for handle in axes.legend(frameon=False).legend_handles:
+            if isinstance(handle, Line2D) and handle.get_marker() == ".":
+                handle.set_markersize(8)

@@ -22,6 +22,18 @@ def test_a_curve_per_flow_holds_to_the_end_of_the_run() -> None:
         plot.series(result, "cwnd", of="cubic")
 
 
+def test_results_on_the_same_axes_have_names_and_colours_of_their_own_and_room() -> None:
+    change = {"duration": "5 s", "links.bottleneck.queue.limit": "5 packets"}
+    short, long = (ak.run("reno-against-vegas", set=it) for it in (change, {"duration": "5 s"}))
+    axes = plot.series(short, "rtt", of="reno", label="short")
+    plot.series(long, "rtt", of="reno", label="long", ax=axes)
+    first, second = axes.get_lines()
+    assert [first.get_label(), second.get_label()] == ["short", "long"]
+    assert [first.get_color(), second.get_color()] == list(plot.COLOURS[:2])
+    assert max(second.get_ydata()) > max(first.get_ydata())
+    assert axes.get_ylim()[0] == 0 and axes.get_ylim()[1] > max(second.get_ydata())
+
+
 def test_means_of_a_sweep_have_their_intervals() -> None:
     key = "links.bottleneck.queue.limit"
     sweep = ak.sweep(
