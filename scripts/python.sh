@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the Python package with the command line in it, installs it into a virtual environment of its own, and passes
-# its tests. Needs Python 3.11 or newer with venv, and a way to the packages that pyproject.toml names.
+# its tests, which execute the notebooks, too (BLESS=1 writes what those show). Needs Python 3.11 or newer with venv, and
+# a way to the packages that pyproject.toml names.
 #
 # VENV     where the virtual environment is (out/python)
 # PROFILE  how Rust is built (release)
