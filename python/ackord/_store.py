@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +16,8 @@ __all__ = ["TABLES", "Store", "store_in"]
 
 #: The tables, each a folder of the data set. That of runs is written last: a part counts when it is there.
 TABLES = ("flows", "links", "runs")
+#: A file of a task's runs, from the first to the last, also while it is written.
+_PART = re.compile(r"part-(\d+)-(\d+)\.(parquet|partial)")
 
 
 class Store(Protocol):
@@ -76,15 +78,17 @@ class _DataSet:
         finished = {part.name for part in self._parts("runs")}
         for name in TABLES:
             for path in (self._folder / name).iterdir():
-                if path.name not in finished:
+                # What somebody else put there is left alone.
+                if _PART.fullmatch(path.name) and path.name not in finished:
                     path.unlink()
 
-    def _parts(self, name: str) -> Iterator[Path]:
-        return iter(sorted((self._folder / name).glob("part-*.parquet")))
+    def _parts(self, name: str) -> list[Path]:
+        parts = (self._folder / name).glob("part-*.parquet")
+        return sorted(part for part in parts if _PART.fullmatch(part.name))
 
     def done(self) -> list[range]:
-        ends = (part.stem.split("-")[1:] for part in self._parts("runs"))
-        return [range(int(first), int(last) + 1) for first, last in ends]
+        ends = (_PART.fullmatch(part.name) for part in self._parts("runs"))
+        return [range(int(found[1]), int(found[2]) + 1) for found in ends if found]
 
     def take(self, done: Done) -> None:
         file = f"part-{done.runs[0]:08}-{done.runs[-1]:08}.parquet"

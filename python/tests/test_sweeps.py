@@ -101,7 +101,10 @@ def test_what_a_killed_sweep_left_half_written_is_written_again(tmp_path: Path) 
         # Killed between the tables of flows and of runs, and in the middle of a file.
         part.unlink()
         part.with_suffix(".partial").write_bytes(b"PAR1")
+    notes = tmp_path / "runs" / "notes.txt"
+    notes.write_text("somebody else's")
     the_same(whole, swept(out=tmp_path))
+    assert notes.exists()
     for name, table in zip(("flows", "links", "runs"), whole, strict=True):
         there = pl.read_parquet(tmp_path / name / "*.parquet").sort("run", maintain_order=True)
         assert_frame_equal(there, table)
