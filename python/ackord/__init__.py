@@ -32,7 +32,6 @@ from ackord._ackord import (
     Undone,
     __version__,
 )
-from ackord._values import Value
 from ackord.algorithms import (
     AckPolicy,
     CongestionControl,
@@ -79,7 +78,6 @@ __all__ = [
     "Timeout",
     "Undo",
     "Undone",
-    "Value",
     "Verdict",
     "__version__",
     "claims",
