@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
+
+T = TypeVar("T")
 
 _WIDTH = 24
 #: Work that is done sooner shows nothing, and what is shown changes no more often, in seconds.
@@ -25,8 +29,11 @@ class Meter:
             self._screen = _Terminal()
         self._next_s = time.monotonic() + _AFTER_S
         self._drawn = False
+        self._stopped = False
 
     def __call__(self, share: float) -> None:
+        if self._stopped:
+            raise KeyboardInterrupt
         now_s = time.monotonic()
         if self._screen is None or now_s < self._next_s:
             return
@@ -35,6 +42,19 @@ class Meter:
         self._screen.show(f"{self._what} [{bar}] {share:4.0%}")
         self._next_s = now_s + _EVERY_S
         self._drawn = True
+
+    def of(self, work: Callable[[], T]) -> T:
+        """Does work that tells of its progress from threads of its own, so that Ctrl-C ends it.
+
+        Python hears of a signal in its main thread alone, which has to wait where it can.
+        """
+        with ThreadPoolExecutor(1) as pool:
+            doing = pool.submit(work)
+            try:
+                return doing.result()
+            except KeyboardInterrupt:
+                self._stopped = True
+                raise
 
     def __enter__(self) -> Self:
         return self

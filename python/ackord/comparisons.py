@@ -49,4 +49,4 @@ def compare(
     sound = checked(scenario, set)
     vary = f"{key}=" + ",".join(as_words(value) for value in values)
     with Meter(sound.name, progress) as meter:
-        return Comparison(_ackord.compare(sound, vary, runs, seed, meter))
+        return Comparison(meter.of(lambda: _ackord.compare(sound, vary, runs, seed, meter)))

@@ -38,4 +38,4 @@ def run(name: str, *, quick: bool = False, progress: bool | None = None) -> Repr
         InputError: if there is no such paper; the message has the nearest name.
     """
     with Meter(name, progress) as meter:
-        return Reproduction(_ackord.run_paper(name, quick, meter))
+        return Reproduction(meter.of(lambda: _ackord.run_paper(name, quick, meter)))

@@ -109,8 +109,13 @@ def cells() -> Iterator[Callable[..., list[dict[str, Any]]]]:
     manager.shutdown_kernel(now=True)
 
 
-def test_a_long_run_shows_one_bar_and_an_interrupt_ends_it(cells: Callable[..., list[dict[str, Any]]]) -> None:
-    came = cells("ak.run('dumbbell', set={'duration': '36000 s'})", interrupt_after_s=2.0)
+@pytest.mark.parametrize(
+    "work", ["run('dumbbell'", "compare('dumbbell', 'flows.*.tcp.congestion', ['reno', 'cubic'], runs=9"]
+)
+def test_a_bar_shows_and_an_interrupt_ends_the_work(
+    cells: Callable[..., list[dict[str, Any]]], work: str
+) -> None:
+    came = cells(f"ak.{work}, set={{'duration': '36000 s'}})", interrupt_after_s=2.0)
     assert came[-1]["msg_type"] == "error" and came[-1]["content"]["ename"] == "KeyboardInterrupt"
     bars = [it["content"] for it in came if it["msg_type"] in ("display_data", "update_display_data")]
     assert len({bar["transient"]["display_id"] for bar in bars}) == 1
