@@ -23,7 +23,7 @@ from typing import Any
 
 import ackord as ak
 import psutil
-from ackord import _executors, sweeps
+from ackord import _executors, _work, sweeps
 
 #: Runs from which the sizes are taken, and tasks from which the scheduler's cost is.
 SAMPLE, TASKS = 400, 20_000
@@ -99,7 +99,7 @@ Worked out for {runs:,} runs on {cores:,} cores in tasks of {task_s:g} s ({per_t
 
 def empty_tasks(executor: Any, scheduler: psutil.Process) -> tuple[float, float, int]:
     """Seconds a task, by how many bytes a task the scheduler grew, and to what."""
-    job = sweeps.Job(("", "", None, []), {})
+    job = _work.Job(("", "", None, []), {})
     run = {"number": 0, "seed": 1, "changes": [], "point": []}
 
     def pass_through(count: int) -> None:
@@ -120,7 +120,7 @@ def empty_tasks(executor: Any, scheduler: psutil.Process) -> tuple[float, float,
     return took / TASKS, (after - before) / TASKS, after
 
 
-def nothing(job: sweeps.Job, runs: list[Any]) -> list[int]:
+def nothing(job: _work.Job, runs: list[Any]) -> list[int]:
     """A task of no time."""
     return [run["number"] for run in runs]
 
@@ -130,7 +130,7 @@ def on_dask() -> Iterator[tuple[Any, psutil.Process]]:
     """A scheduler and two workers, each a process of its own."""
     import distributed
 
-    sweeps.work = nothing  # type: ignore[assignment]
+    _executors.work = nothing  # type: ignore[assignment]
     with tempfile.TemporaryDirectory() as folder:
         file = f"{folder}/scheduler.json"
         base = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--scheduler-file", file, "--host", "127.0.0.1",
@@ -154,7 +154,7 @@ def on_ray() -> Iterator[tuple[Any, psutil.Process]]:
     """Ray on this machine with two workers; its scheduler's memory is that of the global control store."""
     import ray as library
 
-    sweeps.work = nothing  # type: ignore[assignment]
+    _executors.work = nothing  # type: ignore[assignment]
     library.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
         stores = [p for p in psutil.process_iter(["name"]) if p.info["name"] == "gcs_server"]

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import ackord as ak
-from ackord import sweeps
+from ackord import _work, sweeps
 
 LIMITS = [f"{packets} packets" for packets in range(10, 101, 10)]
 
@@ -19,7 +19,7 @@ def main(how: str, runs: int) -> None:
     took = 0.0
     finished = sweeps._finished
 
-    def counted(*of: Any) -> Iterator[sweeps.Done]:
+    def counted(*of: Any) -> Iterator[_work.Done]:
         nonlocal took
         for done in finished(*of):
             took += done.took_s

@@ -381,7 +381,9 @@ def check(
 def run(checked: Checked, wishes: Mapping[str, Any], program: _Path | None = None) -> Run: ...
 def run_live(checked: Checked, wishes: Mapping[str, Any], ours: Sequence[str]) -> Run: ...
 def run_batch(
-    file: tuple[str, str, str | None, list[tuple[str, str]]], planned: Sequence[dict[str, Any]]
+    file: tuple[str, str, str | None, list[tuple[str, str]]],
+    planned: Sequence[dict[str, Any]],
+    told: _Progress | None = None,
 ) -> tuple[Table, Table, Table]: ...
 def compare(
     checked: Checked,

@@ -7,16 +7,15 @@ depends on the task alone, so that this changes nothing.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from concurrent import futures
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ackord._ackord import InputError, RunError
-
-if TYPE_CHECKING:
-    from ackord.sweeps import Done, Job
+from ackord._work import Done, Job, work
 
 #: A task whose worker died this often is a task that kills workers.
 MOST_DEATHS = 5
@@ -33,30 +32,41 @@ class Executor(Protocol):
     def some(self) -> list[Done]:
         """Waits for one or more."""
 
+    def give_up(self) -> None:
+        """Nobody wants the tasks under way any more."""
+
+    def close(self) -> None:
+        """Ends what was made for the sweep."""
+
 
 @contextmanager
 def executor_of(on: object) -> Iterator[Executor]:
     """The executor that ``on`` names; one that was made here is closed at the end."""
+    executor = _executor(on)
+    try:
+        yield executor
+    except BaseException:
+        executor.give_up()
+        raise
+    finally:
+        executor.close()
+
+
+def _executor(on: object) -> Executor:
     if on is None or on == "threads":
-        with futures.ThreadPoolExecutor(_processors()) as pool:
-            yield _Futures(pool, _processors())
-    elif on == "processes":
-        processes = _Processes()
-        try:
-            yield processes
-        finally:
-            processes.close()
-    elif isinstance(on, futures.Executor):
-        yield _Futures(on, getattr(on, "_max_workers", None) or _processors())
-    elif on == "ray" or getattr(on, "__name__", None) == "ray":
-        yield _Ray()
-    elif hasattr(on, "scheduler_info") and hasattr(on, "submit"):
-        yield _Dask(on)
-    else:
-        raise InputError(
-            f"`on` is {on!r}: nothing, 'processes', 'ray', a concurrent.futures.Executor or a"
-            " dask.distributed.Client is allowed"
-        )
+        return _Threads()
+    if on == "processes":
+        return _Processes()
+    if isinstance(on, futures.Executor):
+        return _Futures(on, getattr(on, "_max_workers", None) or _processors())
+    if on == "ray" or getattr(on, "__name__", None) == "ray":
+        return _Ray()
+    if hasattr(on, "scheduler_info") and hasattr(on, "submit"):
+        return _Dask(on)
+    raise InputError(
+        f"`on` is {on!r}: nothing, 'processes', 'ray', a concurrent.futures.Executor or a"
+        " dask.distributed.Client is allowed"
+    )
 
 
 def _processors() -> int:
@@ -64,7 +74,7 @@ def _processors() -> int:
 
 
 class _Futures:
-    """An executor of the standard library."""
+    """An executor of the standard library, which is somebody else's."""
 
     def __init__(self, pool: futures.Executor, workers: int) -> None:
         self.workers = workers
@@ -72,8 +82,6 @@ class _Futures:
         self._under_way: set[futures.Future[Done]] = set()
 
     def submit(self, job: Job, runs: list[Any]) -> None:
-        from ackord.sweeps import work
-
         self._under_way.add(self._pool.submit(work, job, runs))
 
     def some(self) -> list[Done]:
@@ -81,6 +89,35 @@ class _Futures:
             self._under_way, return_when=futures.FIRST_COMPLETED
         )
         return [future.result() for future in done]
+
+    def give_up(self) -> None:
+        for future in self._under_way:
+            future.cancel()
+
+    def close(self) -> None:
+        """It is not ours."""
+
+
+class _Threads(_Futures):
+    """Threads of this process."""
+
+    def __init__(self) -> None:
+        super().__init__(futures.ThreadPoolExecutor(_processors()), _processors())
+        self._given_up = threading.Event()
+
+    def submit(self, job: Job, runs: list[Any]) -> None:
+        self._under_way.add(self._pool.submit(work, job, runs, self._go_on))
+
+    def _go_on(self, _: float) -> None:
+        if self._given_up.is_set():
+            raise RunError("the sweep was given up")
+
+    def give_up(self) -> None:
+        # Otherwise the pool would wait for the runs under way, however long they are.
+        self._given_up.set()
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
 
 
 class _Processes:
@@ -93,8 +130,6 @@ class _Processes:
         self._pool = futures.ProcessPoolExecutor(self.workers)
 
     def submit(self, job: Job, runs: list[Any]) -> None:
-        from ackord.sweeps import work
-
         try:
             future = self._pool.submit(work, job, runs)
         except BrokenProcessPool:
@@ -129,6 +164,12 @@ class _Processes:
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._pool = futures.ProcessPoolExecutor(self.workers)
 
+    def give_up(self) -> None:
+        """Ends the workers amid their runs: those that the pool has handed out it would wait for."""
+        # Python 3.14 has `terminate_workers` for this.
+        for process in list((self._pool._processes or {}).values()):
+            process.terminate()
+
     def close(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
@@ -143,10 +184,14 @@ class _Dask:
         self._under_way: set[Any] = set()
 
     def submit(self, job: Job, runs: list[Any]) -> None:
-        from ackord.sweeps import work
-
         future = self._client.submit(work, job, runs, pure=False, retries=MOST_DEATHS)
         self._under_way.add(future)
+
+    def give_up(self) -> None:
+        self._client.cancel(list(self._under_way))
+
+    def close(self) -> None:
+        """The cluster is not ours."""
 
     def some(self) -> list[Done]:
         from distributed import wait  # type: ignore[import-not-found, unused-ignore]
@@ -166,8 +211,6 @@ class _Ray:
     def __init__(self) -> None:
         import ray  # type: ignore[import-not-found, unused-ignore]
 
-        from ackord.sweeps import work
-
         if not ray.is_initialized():
             ray.init(log_to_driver=False)
         self._ray = ray
@@ -182,6 +225,13 @@ class _Ray:
         if self._job is None:
             self._job = self._ray.put(job)
         self._under_way.append(self._work.remote(self._job, runs))
+
+    def give_up(self) -> None:
+        for task in self._under_way:
+            self._ray.cancel(task, force=True)
+
+    def close(self) -> None:
+        """Whoever uses Ray again goes on with it."""
 
     def some(self) -> list[Done]:
         done, self._under_way = self._ray.wait(self._under_way, num_returns=1)

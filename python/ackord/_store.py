@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ackord._ackord import InputError, Table
-
-if TYPE_CHECKING:
-    from ackord.sweeps import Done
+from ackord._work import Done
 
 __all__ = ["TABLES", "Store", "store_in"]
 

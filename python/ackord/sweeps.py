@@ -7,7 +7,6 @@ link, and per run, in the order of the plan.
 from __future__ import annotations
 
 import os
-import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,8 +22,9 @@ from ackord._ackord import Checked, InputError, Table, __version__
 from ackord._executors import Executor, executor_of
 from ackord._progress import Meter
 from ackord._store import Store, store_in
-from ackord.algorithms import register, registered
 from ackord._values import Value, as_words, changes
+from ackord._work import Done, File, Job, Run
+from ackord.algorithms import registered
 from ackord.scenario import Scenario, checked
 
 __all__ = ["Point", "Sweep", "sweep"]
@@ -33,9 +33,6 @@ __all__ = ["Point", "Sweep", "sweep"]
 WAITING = 2
 #: Columns that every table has, or one of them.
 _TAKEN = {"run", "seed", "flow", "link", "scenario_hash", "version", "error"}
-
-_File = tuple[str, str, str | None, list[tuple[str, str]]]
-_Run = dict[str, Any]
 
 
 class Sweep:
@@ -91,14 +88,6 @@ class Point:
         return f"Point({self.set}{''.join(f', {key}={value!r}' for key, value in self.columns.items())})"
 
 
-@dataclass(frozen=True)
-class Job:
-    """What all tasks of a sweep have in common."""
-
-    file: _File
-    algorithms: dict[tuple[str, str], type]
-
-
 @dataclass
 class _Plan:
     """Every run of a sweep, numbered."""
@@ -112,7 +101,7 @@ class _Plan:
     def __len__(self) -> int:
         return len(self.points) * len(self.seeds)
 
-    def run(self, number: int) -> _Run:
+    def run(self, number: int) -> Run:
         point = self.points[number // len(self.seeds)]
         columns = [
             (name, float(value) if name in self.numeric else as_words(value))  # type: ignore[arg-type]
@@ -230,7 +219,7 @@ def _plan(
     if not listed:
         raise InputError("`seeds` is an empty list: at least one is needed")
     folder = _folder(scenario)
-    file: _File = (f"{base.name}.toml", base.text, folder, changes(set))
+    file: File = (f"{base.name}.toml", base.text, folder, changes(set))
     used: dict[tuple[str, str], type] = {}
     for point in points:
         # Each is looked at before anything runs: nobody wants to hear of it after an hour.
@@ -255,27 +244,6 @@ def _folder(scenario: Scenario | Checked | str | PathLike[str]) -> str | None:
     return None
 
 
-@dataclass(frozen=True)
-class Done:
-    """What came of a task."""
-
-    runs: range
-    tables: tuple[Table, Table, Table]
-    #: Time that its runs took, in seconds.
-    took_s: float
-
-
-def work(job: Job, runs: list[_Run]) -> Done:
-    """One task: some runs, one after the other. Executors call this in their workers."""
-    known = registered()
-    for (family, name), cls in job.algorithms.items():
-        if known.get((family, name)) is not cls:
-            register(family, name, cls)
-    began = time.perf_counter()
-    tables = _ackord.run_batch(job.file, runs)
-    return Done(range(runs[0]["number"], runs[-1]["number"] + 1), tables, time.perf_counter() - began)
-
-
 def _gaps(done: list[range], whole: int) -> list[range]:
     """The runs that are still to be made."""
     ends = [0, *(end for some in sorted(done, key=lambda some: some.start) for end in (some.start, some.stop)), whole]
@@ -290,7 +258,7 @@ def _finished(plan: _Plan, missing: list[range], executor: Executor, task_s: flo
     under_way = 0
     most = executor.workers * WAITING
 
-    def next_task() -> list[_Run]:
+    def next_task() -> list[Run]:
         nonlocal left
         size = 1 if ran == 0 else max(1, round(task_s * ran / max(took_s, 1e-6)))
         # At the end tasks get smaller, so that all workers end at about the same time.

@@ -1,7 +1,10 @@
 """One run: the same bytes as the command line's, tables that Arrow's readers take, clear errors."""
 
 import json
+import os
+import signal
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -78,18 +81,31 @@ def test_other_threads_go_on_during_a_run() -> None:
     assert counted >= 3
 
 
-def test_ctrl_c_ends_a_run() -> None:
-    text = "import ackord, sys; print('begun', flush=True); ackord.run('dumbbell', set={'duration': '3600 s'})"
-    import signal
-    import sys
-
+@pytest.mark.parametrize(
+    "work",
+    [
+        "ak.run('dumbbell', set=long)",
+        "ak.compare('dumbbell', 'tcp.congestion', ['reno', 'cubic'], runs=2, set=long)",
+        "ak.sweep('dumbbell', seeds=4, set=long)",
+        "ak.sweep('dumbbell', seeds=4, set=long, on='processes')",
+    ],
+)
+def test_ctrl_c_ends_it(work: str) -> None:
+    text = f"import ackord as ak; print('begun', flush=True); long = {{'duration': '36000 s'}}; {work}"
     run = subprocess.Popen(
-        [sys.executable, "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        [sys.executable, "-c", text],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
     assert run.stdout is not None and run.stdout.readline() == "begun\n"
-    time.sleep(0.5)
-    run.send_signal(signal.SIGINT)
-    _, errors = run.communicate(timeout=30)
+    time.sleep(0.7)
+    # As a terminal does: to the whole group of processes.
+    os.killpg(run.pid, signal.SIGINT)
+    try:
+        # The runs would take minutes.
+        _, errors = run.communicate(timeout=20)
+    finally:
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
     assert "KeyboardInterrupt" in errors
 
 

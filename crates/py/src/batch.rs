@@ -1,12 +1,12 @@
 //! Many runs for a sweep, one after the other: what a worker does at a time.
 
-use crate::algorithms::{Session, has_raised, uses_python};
+use crate::algorithms::{Session, uses_python};
 use crate::table::{Column, Table};
+use crate::watch::Watch;
 use ackord_measure::{FLOW_METRICS, LINK_METRICS, RUN_METRICS, RunSummary};
 use ackord_scenario::{Override, Scenario, ScenarioFile};
 use ackord_study::{Progress, RunOptions, VERSION, execute};
 use pyo3::prelude::*;
-use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
@@ -37,12 +37,15 @@ struct Ran {
 }
 
 /// Runs them; tables of flows, of links, and of the runs themselves. A run that fails is a row of the
-/// last with its reason, and does not stop the others.
+/// last with its reason, and does not stop the others. What `told` raises when it is told of progress does,
+/// and so does Ctrl-C.
 #[pyfunction]
+#[pyo3(signature = (file, planned, told=None))]
 pub(crate) fn run_batch(
     py: Python<'_>,
     file: (String, String, Option<PathBuf>, Vec<(String, String)>),
     planned: Vec<Planned>,
+    told: Option<Py<PyAny>>,
 ) -> PyResult<(Table, Table, Table)> {
     let (name, text, folder, changes) = file;
     let file = ScenarioFile::new(name, text).with_overrides(overrides(&changes));
@@ -50,7 +53,15 @@ pub(crate) fn run_batch(
         Some(folder) => file.in_folder(folder),
         None => file,
     };
-    let ran: Vec<Ran> = planned.iter().map(|one| run(py, &file, one)).collect();
+    let watch = Watch::new(told);
+    let mut ran = Vec::new();
+    for one in &planned {
+        ran.push(run(py, &file, one, &watch));
+        if watch.has_raised() {
+            break;
+        }
+    }
+    watch.done()?;
     Ok((flows(&planned, &ran)?, links(&planned, &ran)?, runs(&planned, &ran)?))
 }
 
@@ -58,7 +69,7 @@ fn overrides(changes: &[(String, String)]) -> Vec<Override> {
     changes.iter().map(|(path, value)| Override::new(path, value)).collect()
 }
 
-fn run(py: Python<'_>, file: &ScenarioFile, planned: &Planned) -> Ran {
+fn run(py: Python<'_>, file: &ScenarioFile, planned: &Planned, watch: &Watch) -> Ran {
     let checked = file.clone().with_overrides(overrides(&planned.changes)).check();
     let scenario = match checked {
         Ok(scenario) => scenario,
@@ -68,22 +79,20 @@ fn run(py: Python<'_>, file: &ScenarioFile, planned: &Planned) -> Ran {
         }
     };
     let summary = match uses_python(&scenario) {
-        false => py.detach(|| summary_of(&scenario, planned.seed)),
+        false => py.detach(|| summary_of(&scenario, planned.seed, watch)),
         true => {
             let session = Session::begin(&scenario);
-            let summary = summary_of(&scenario, planned.seed);
+            let summary = summary_of(&scenario, planned.seed, watch);
             session.end(py).map_err(|error| error.to_string()).and(summary)
         }
     };
     Ran { hash: scenario.hash(), summary }
 }
 
-fn summary_of(scenario: &Scenario, seed: u64) -> Result<RunSummary, String> {
+fn summary_of(scenario: &Scenario, seed: u64, watch: &Watch) -> Result<RunSummary, String> {
     let options = RunOptions::summary_only(seed);
-    let mut watch = |_: Progress| match has_raised() {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
-    };
+    // A sweep knows how far it has come; here it is only asked whether to go on.
+    let mut watch = |_: Progress| watch.at(0.0);
     match catch_unwind(AssertUnwindSafe(|| execute(scenario, options, &mut watch))) {
         Ok(Ok(outcome)) => Ok(outcome.summary),
         Ok(Err(error)) => Err(error.to_string()),

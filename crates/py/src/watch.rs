@@ -54,6 +54,11 @@ impl Watch {
         }
     }
 
+    /// Whether something was raised.
+    pub(crate) fn has_raised(&self) -> bool {
+        self.state.try_lock().is_ok_and(|state| state.raised.is_some())
+    }
+
     /// Raises what was raised meanwhile.
     pub(crate) fn done(self) -> PyResult<()> {
         let state = self.state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
