@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python" / "tests"))
 
 import ackord as ak  # noqa: E402
-from test_algorithms import Reno  # noqa: E402
+from in_python import Reno  # noqa: E402
 
 ROUNDS = 7
 
