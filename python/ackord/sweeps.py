@@ -70,8 +70,9 @@ class Sweep:
 class Point:
     """A point of a sweep: what it changes in the scenario, and the columns that tell it from others.
 
-    >>> Point({"links.hop.delay": "90 ms", "tcp.loss": "dad"}, policy="DAD", tau=0.2)
-    Point({'links.hop.delay': '90 ms', 'tcp.loss': 'dad'}, policy='DAD', tau=0.2)
+    Examples:
+        >>> Point({"links.hop.delay": "90 ms", "tcp.loss": "dad"}, policy="DAD", tau=0.2)
+        Point({'links.hop.delay': '90 ms', 'tcp.loss': 'dad'}, policy='DAD', tau=0.2)
     """
 
     def __init__(self, set: Mapping[str, Value], /, **columns: Value) -> None:
