@@ -10,6 +10,19 @@ duckdb take them without a copy. Every time is in seconds unless a name says oth
 bytes, every rate in bit/s.
 """
 
+import sys
+
+if sys.version_info < (3, 11):
+    # Installers refuse an older one; a folder in PYTHONPATH does not.
+    raise ImportError(f"this is Python {sys.version.split()[0]}: ackord needs 3.11 or newer")
+
+try:
+    import ackord._ackord
+except ModuleNotFoundError as error:
+    raise ImportError(
+        "ackord's module in Rust is not built for this Python: `make python` or `pip install .` builds it"
+    ) from error
+
 from ackord import claims, papers
 from ackord._ackord import (
     AckSample,

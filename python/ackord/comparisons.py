@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
+from typing import Any
 
 from ackord import _ackord
 from ackord._ackord import Checked
@@ -17,6 +18,16 @@ __all__ = ["Comparison", "compare"]
 
 class Comparison(Report):
     """What a comparison came to: means with 95 % intervals, by variant."""
+
+    @property
+    def variants(self) -> list[dict[str, Any]]:
+        """Every variant: its ``label``, how many ``runs``, and per metric ``mean``, half of the 95 % interval
+        ``ci95``, ``min`` and ``max``; those of each flow under ``flows``, of each link under ``links``."""
+        variants: list[dict[str, Any]] = self.data["variants"]
+        return variants
+
+    def __repr__(self) -> str:
+        return f"<ackord.Comparison of {', '.join(variant['label'] for variant in self.variants)}>"
 
 
 def compare(

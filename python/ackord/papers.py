@@ -20,6 +20,9 @@ class Reproduction(Report):
         claims: list[dict[str, Any]] = self.data["claims"]
         return claims
 
+    def __repr__(self) -> str:
+        return f"<ackord.papers.Reproduction with {len(self.claims)} claims>"
+
 
 def names() -> dict[str, str]:
     """The papers: titles by name."""

@@ -142,7 +142,7 @@ def comparison(
     Raises:
         InputError: if there is no such metric.
     """
-    variants = compared.data["variants"]
+    variants = compared.variants
     points: dict[str, list[tuple[int, dict[str, Any]]]] = {}
     for at, variant in enumerate(variants):
         places = [(metric, variant), *((part["name"], part) for part in variant["flows"] + variant["links"])]
