@@ -45,6 +45,8 @@ class Established:
     """The initial sequence number."""
     selective_acks: bool
     """Whether both ends speak SACK."""
+    paced: bool
+    """Whether what cwnd allows is paced, whatever the control says of a rate."""
 
 class AckSample:
     """An acknowledgment of new data, outside fast recovery."""
@@ -89,6 +91,8 @@ class Timeout:
     """Bytes in flight."""
     repeated: bool
     """Whether the same segment had timed out before: ssthresh is then held (RFC 5681 §3.1)."""
+    snd_nxt: int
+    """Next byte to be sent that was never sent."""
 
 class Undone:
     """The last reduction proved wrong: these windows are to hold again."""
@@ -114,6 +118,57 @@ class Recovered:
     cwnd_at_most: int | None
     """A bound on cwnd in bytes that keeps the sender from a burst (RFC 6582 §3.2 step 3), if any.
     """
+
+class RateSample:
+    """A delivery-rate sample: what an acknowledgment that delivered something says of the path
+    (draft-ietf-ccwg-bbr-06 §4.1)."""
+
+    delivery_rate: float | None
+    """RS.delivery_rate in bit/s; None where the interval is too short to be believed."""
+    delivered: int
+    """RS.delivered: bytes delivered over the interval."""
+    interval: float
+    """RS.interval in seconds: the longer of the times over which they were sent and acknowledged."""
+    prior_delivered: int
+    """RS.prior_delivered: bytes delivered when the newest of the acknowledged segments was sent."""
+    total_delivered: int
+    """C.delivered: bytes delivered so far."""
+    rtt: float | None
+    """RS.rtt in seconds, of the newest of the acknowledged segments, where Karn's rule allows."""
+    prior_in_flight: int
+    """Bytes in the network before this acknowledgment."""
+    in_flight: int
+    """C.inflight: bytes in the network after it."""
+    newly_acked: int
+    """RS.newly_acked: bytes it delivered."""
+    newly_lost: int
+    """RS.newly_lost: bytes declared lost since the last sample."""
+    sent_in_flight: int
+    """RS.tx_in_flight: bytes in the network just after the newest segment was sent."""
+    lost_since_sent: int
+    """RS.lost: bytes declared lost since the newest segment was sent."""
+    app_limited: bool
+    """RS.is_app_limited: whether it was sent in a time limited by the application."""
+    cwnd_limited: bool
+    """C.is_cwnd_limited: whether the congestion window held the sender back."""
+    recovery: str | None
+    """The recovery under way after this acknowledgment: "fast", "timeout", or None."""
+
+class LostSegment:
+    """A segment was declared lost."""
+
+    bytes: int
+    """Its bytes."""
+    adjoins: bool
+    """Whether the segment just before it was declared lost last."""
+    sent_in_flight: int
+    """Bytes in the network just after it was sent, itself included."""
+    lost_since_sent: int
+    """Bytes declared lost since it was sent, itself included."""
+    total_delivered: int
+    """Bytes delivered so far."""
+    app_limited: bool
+    """Whether it was sent in a time limited by the application."""
 
 class Arrival:
     """A data segment that has just arrived and was accepted."""

@@ -33,8 +33,10 @@ from ackord._ackord import (
     Established,
     Loss,
     LossFacts,
+    LostSegment,
     Mark,
     Packet,
+    RateSample,
     Recovered,
     Restart,
     Spurious,
@@ -98,6 +100,9 @@ class CongestionControl(_Algorithm):
     A connection makes an object of its own, without arguments. After every call ``cwnd``, ``ssthresh``
     and ``pacing_rate`` are read. In fast recovery the loss recovery decides what leaves; the control
     hears of the loss once and of the end of the recovery once.
+
+    A class that has :meth:`on_rate_sample` keeps a model of the path, as BBR does: the sender then keeps what
+    delivery-rate samples need (draft-ietf-ccwg-bbr-06 §4.1).
     """
 
     _family = "congestion"
@@ -108,6 +113,15 @@ class CongestionControl(_Algorithm):
     ssthresh: float
     #: The rate at which segments leave, in bit/s; None where acknowledgments pace them.
     pacing_rate: float | None = None
+    #: How a loss is answered that was detected without the timer: "as-recovery", by "slow-start" from one
+    #: segment whatever the recovery would do, or "own-window": cwnd bounds what is in the network meanwhile.
+    loss_answer: ClassVar[str] = "as-recovery"
+
+    _models_path: ClassVar[bool] = False
+
+    def __init_subclass__(cls, *, name: str | None = None, **rest: Any) -> None:
+        cls._models_path = cls.on_rate_sample is not CongestionControl.on_rate_sample
+        super().__init_subclass__(name=name, **rest)
 
     def on_established(self, now: float, sizes: Established) -> None:
         """The connection is established; ``cwnd`` is the initial window by now."""
@@ -119,6 +133,21 @@ class CongestionControl(_Algorithm):
     def on_congestion(self, now: float, event: CongestionEvent) -> None:
         """Congestion, or the end of a recovery."""
         raise NotImplementedError(f"{type(self).__name__} has no `on_congestion`")
+
+    def on_rate_sample(self, now: float, sample: RateSample) -> bool | None:
+        """An acknowledgment delivered something, in whatever phase the sender is; after the other calls for it.
+
+        True marks what is sent from now on as limited by the application: its samples tell nothing of the
+        path's capacity.
+        """
+        raise NotImplementedError
+
+    def on_segment_lost(self, now: float, lost: LostSegment) -> None:
+        """A segment was declared lost; told to classes with :meth:`on_rate_sample`."""
+
+    def on_restart_from_idle(self, now: float) -> None:
+        """A segment is about to leave after a time with nothing in flight and nothing to send; told to classes
+        with :meth:`on_rate_sample`."""
 
 
 class AckPolicy(_Algorithm):
@@ -176,6 +205,13 @@ class LossDetector(_Algorithm):
     deadline: float | None = None
     #: Which transmissions it judges by time: None, "everything" or "retransmissions".
     by_time: ClassVar[str | None] = None
+    #: What a lost retransmission means: it "repeats", as on Linux, or "reduces" a second time (RFC 5681 §4.3).
+    lost_retransmission: ClassVar[str] = "repeats"
+    #: How long the peer may hold back the acknowledgment of a lone segment, in seconds, where tail loss
+    #: probes are to be sent (RFC 8985 §7); None for none.
+    tail_probe: ClassVar[float | None] = None
+    #: How much later than they are due its timers expire, in seconds.
+    timer_slack: ClassVar[float] = 0.0
 
     def on_ack(self, now: float, facts: LossFacts) -> Verdict | Undo | int | None:
         """A duplicate acknowledgment came outside recovery, or one of new data.

@@ -1,9 +1,10 @@
 """Algorithms in Python: the same events as the ones in Rust, and what they get wrong."""
 
+import itertools
 from pathlib import Path
 
 import ackord as ak
-import in_python as in_python  # registers them by name
+import in_python
 import pytest
 
 #: Ten senders say enough in a few seconds.
@@ -52,6 +53,84 @@ def test_drop_tail_in_python_is_the_one_in_rust(tmp_path: Path) -> None:
     kinds = (rust, "drop-tail-in-python")
     one = the_same("reno-against-vegas", "links.bottleneck.queue", kinds, tmp_path)
     assert one.queues.column("dropped_packets")[0] > 0
+
+
+def test_a_model_of_the_path_hears_what_it_may_believe(tmp_path: Path) -> None:
+    heard: list[Sampling] = []
+
+    class Sampling(in_python.Reno, name="sampling"):
+        def __init__(self) -> None:
+            self.samples: list[ak.RateSample] = []
+            self.lost: list[ak.LostSegment] = []
+            heard.append(self)
+
+        def on_rate_sample(self, now: float, sample: ak.RateSample) -> None:
+            self.samples.append(sample)
+
+        def on_segment_lost(self, now: float, segment: ak.LostSegment) -> None:
+            self.lost.append(segment)
+
+    # Whoever only listens changes nothing.
+    result = the_same("lossy-wifi", "flows.*.tcp.congestion", ("reno", "sampling"), tmp_path)
+    flow = result.flows.rows()[0]
+    # That of the end that sends.
+    sender = max(heard, key=lambda one: len(one.samples))
+    samples, lost = sender.samples, sender.lost
+    rates = [sample.delivery_rate for sample in samples if sample.delivery_rate is not None]
+    # Never faster than the link; and where the window is the limit, as fast as the path is.
+    assert 10e6 < max(rates) <= 20e6
+    assert samples[-1].total_delivered >= flow["size_bytes"]
+    assert all(one.total_delivered <= other.total_delivered for one, other in itertools.pairwise(samples))
+    assert min(sample.rtt for sample in samples if sample.rtt is not None) * 1e3 >= flow["rtt_min_ms"] - 1e-6
+    # Of each loss once, and of spurious ones too.
+    assert len(lost) >= flow["fast_recoveries"] > 0
+    assert sum(segment.bytes for segment in lost) == sum(sample.newly_lost for sample in samples)
+
+
+def test_a_rate_that_a_model_sets_is_the_pace_of_the_sender() -> None:
+    class Half(ak.CongestionControl, name="half-the-rate"):
+        """Sends at half of the highest rate it has seen delivered, once it has seen enough."""
+
+        loss_answer = "own-window"
+
+        def on_established(self, now: float, sizes: ak.Established) -> None:
+            self.best = 0.0
+
+        def on_ack(self, now: float, ack: ak.AckSample) -> None:
+            if self.pacing_rate is None:
+                self.cwnd += ack.acked
+
+        def on_congestion(self, now: float, event: ak.CongestionEvent) -> None:
+            pass
+
+        def on_rate_sample(self, now: float, sample: ak.RateSample) -> None:
+            self.best = max(self.best, sample.delivery_rate or 0.0)
+            if now > 2.0:
+                # 30 ms of it: a round trip and a half.
+                self.pacing_rate, self.cwnd = self.best / 2, self.best * 0.03 / 8
+
+    change = {"tcp.profile": "linux", "flows.download.tcp.congestion": "half-the-rate", "duration": "12 s"}
+    paced = ak.run("lossy-wifi", set=change)
+    at, got = (paced.series("delivered").column(name) for name in ("time_s", "delivered_offset_bytes"))
+    later = [(t, b) for t, b in zip(at, got, strict=True) if 4 < t < 11]
+    rate = 8 * (later[-1][1] - later[0][1]) / (later[-1][0] - later[0][0])
+    # Half of what the link carries, less the hundredth that it loses.
+    assert rate == pytest.approx(20e6 * 1448 / 1500 / 2 * 0.99, rel=0.03)
+
+
+def test_tail_loss_probes_are_a_detectors_to_ask_for() -> None:
+    class Probing(in_python.Fixed, name="probing"):
+        tail_probe = 0.025
+
+    short = {
+        "links.wifi.loss": {"kind": "random", "per_packet": "5 %"},
+        "flows.download.traffic": {"kind": "transfers", "size": "20 kB", "gap": "300 ms"},
+        "duration": "60 s",
+    }
+    # The last segments of short transfers are retransmitted sooner, with every seed.
+    runs = ak.sweep("lossy-wifi", grid={"flows.*.tcp.loss": ["probing", "fixed-in-python"]}, seeds=5, set=short)
+    took = runs.flows.column("transfer_mean_ms")
+    assert all(probed < waited for probed, waited in zip(took[:5], took[5:], strict=True))
 
 
 def test_a_queue_marks_and_pushes_out() -> None:

@@ -57,6 +57,10 @@ class AnyWindow(ak.CongestionControl, name="any-window"):
         self.ssthresh = NEXT.next()
         self.pacing_rate = NEXT.next()
 
+    def on_rate_sample(self, now: float, sample: ak.RateSample) -> Any:
+        answer = NEXT.next()
+        return answer if not isinstance(answer, int) else None
+
 
 class AnyWait(ak.AckPolicy, name="any-wait"):
     def on_segment(self, now: float, arrival: ak.Arrival) -> Any:
@@ -108,9 +112,10 @@ def test_any_wait_for_an_acknowledgment(these: list[Any]) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(answers(st.none(), st.integers(0, 10**5), st.sampled_from(list(ak.Verdict) + list(ak.Undo))))
-def test_any_verdict_of_loss(these: list[Any]) -> None:
+@given(answers(st.none(), st.integers(0, 10**5), st.sampled_from(list(ak.Verdict) + list(ak.Undo))), anything, anything)
+def test_any_verdict_of_loss(these: list[Any], probe: Any, slack: Any) -> None:
     NEXT.set(these)
+    AnyVerdict.tail_probe, AnyVerdict.timer_slack = probe, slack
     ends(**{"flows.download.tcp.loss": "any-verdict"})
 
 

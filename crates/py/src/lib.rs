@@ -34,9 +34,9 @@ use pyo3::types::PyTuple;
 mod _ackord {
     #[pymodule_export]
     use super::algorithms::{
-        AckSample, Arrival, Delivered, Established, Loss, LossFacts, Mark, Packet, Recovered,
-        Restart, Spurious, Timeout, Undone, register_ack, register_congestion, register_loss,
-        register_queue,
+        AckSample, Arrival, Delivered, Established, Loss, LossFacts, LostSegment, Mark, Packet,
+        RateSample, Recovered, Restart, Spurious, Timeout, Undone, register_ack,
+        register_congestion, register_loss, register_queue,
     };
     #[pymodule_export]
     use super::batch::run_batch;

@@ -2,9 +2,12 @@
 
 use super::facts::{AckSample, Established, event, threshold};
 use super::object::{Class, Object};
+use super::path_model::{LostSegment, RateSample};
 use super::{MOST_BYTES, bytes, number, registered};
+use crate::errors::bad_input;
 use ackord_tcp::congestion::{
-    self, Congestion, CongestionConfig, CongestionControl, CongestionEvent,
+    self, Congestion, CongestionConfig, CongestionControl, CongestionEvent, LossAnswer, PathModel,
+    SampleAdvice,
 };
 use ackord_units::{Bytes, Choice, Rate, Time};
 use pyo3::intern;
@@ -20,7 +23,9 @@ pub(crate) fn register_congestion(name: &str, class: Py<PyAny>) -> PyResult<()> 
 impl CongestionConfig for Class {
     fn build(&self) -> Box<dyn CongestionControl> {
         let windows = Windows { cwnd: Bytes(1), ssthresh: Bytes::MAX, pacing_rate: None };
-        Box::new(Control { object: self.object(|_| Ok(())), windows })
+        let mut object = self.object(|_| Ok(()));
+        let ways = object.ask(Time::ZERO, Ways::of).unwrap_or_default();
+        Box::new(Control { object, ways, windows })
     }
 }
 
@@ -28,7 +33,39 @@ impl CongestionConfig for Class {
 #[derive(Clone, Debug)]
 struct Control {
     object: Object,
+    ways: Ways,
     windows: Windows,
+}
+
+/// What its class says once.
+#[derive(Clone, Copy, Debug)]
+struct Ways {
+    loss_answer: LossAnswer,
+    models_path: bool,
+}
+
+impl Default for Ways {
+    fn default() -> Ways {
+        Ways { loss_answer: LossAnswer::AsRecovery, models_path: false }
+    }
+}
+
+impl Ways {
+    fn of(object: &Bound<'_, PyAny>) -> PyResult<Ways> {
+        let answer = object.getattr("loss_answer")?;
+        let loss_answer = match answer.extract::<String>().as_deref() {
+            Ok("as-recovery") => LossAnswer::AsRecovery,
+            Ok("slow-start") => LossAnswer::SlowStart,
+            Ok("own-window") => LossAnswer::OwnWindow,
+            _ => {
+                return Err(bad_input(format!(
+                    "`loss_answer` is {}: \"as-recovery\", \"slow-start\" or \"own-window\" is allowed",
+                    answer.repr()?
+                )));
+            }
+        };
+        Ok(Ways { loss_answer, models_path: object.getattr("_models_path")?.extract()? })
+    }
 }
 
 /// What it decided last.
@@ -41,12 +78,15 @@ struct Windows {
 
 impl Control {
     /// Calls the object, and reads off it what it decided.
-    fn tell(&mut self, at: Time, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>) {
-        let decided = self.object.ask(at, |object| {
-            call(object)?;
-            Windows::of(object)
-        });
-        self.windows = decided.unwrap_or(self.windows);
+    fn tell<T>(
+        &mut self,
+        at: Time,
+        call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
+        let decided = self.object.ask(at, |object| Ok((call(object)?, Windows::of(object)?)));
+        let (answer, windows) = decided?;
+        self.windows = windows;
+        Some(answer)
     }
 }
 
@@ -104,5 +144,54 @@ impl CongestionControl for Control {
 
     fn pacing_rate(&self) -> Option<Rate> {
         self.windows.pacing_rate
+    }
+
+    fn may_pace(&self) -> bool {
+        true
+    }
+
+    fn loss_answer(&self) -> LossAnswer {
+        self.ways.loss_answer
+    }
+
+    fn path_model(&mut self) -> Option<&mut dyn PathModel> {
+        self.ways.models_path.then_some(self)
+    }
+}
+
+impl PathModel for Control {
+    fn on_rate_sample(&mut self, at: Time, sample: &congestion::RateSample) -> SampleAdvice {
+        let answer = self.tell(at, |object| {
+            let told = (at.as_secs_f64(), RateSample(*sample));
+            let answer = object.call_method1(intern!(object.py(), "on_rate_sample"), told)?;
+            match answer.is_none() {
+                true => Ok(false),
+                false => answer.extract::<bool>().map_err(|_| {
+                    let given = answer.repr().map_or_else(|_| String::new(), |text| text.to_string());
+                    bad_input(format!(
+                        "`on_rate_sample` answered {given}: None, or True to mark what follows as limited by \
+                         the application, is allowed"
+                    ))
+                }),
+            }
+        });
+        match answer {
+            Some(true) => SampleAdvice::MarkAppLimited,
+            Some(false) | None => SampleAdvice::GoOn,
+        }
+    }
+
+    fn on_segment_lost(&mut self, at: Time, lost: &congestion::LostSegment) {
+        self.tell(at, |object| {
+            let told = (at.as_secs_f64(), LostSegment::from(*lost));
+            object.call_method1(intern!(object.py(), "on_segment_lost"), told).map(drop)
+        });
+    }
+
+    fn on_restart_from_idle(&mut self, at: Time) {
+        self.tell(at, |object| {
+            let told = (at.as_secs_f64(),);
+            object.call_method1(intern!(object.py(), "on_restart_from_idle"), told).map(drop)
+        });
     }
 }

@@ -2,12 +2,12 @@
 
 use super::facts::{Delivered, LossFacts, Spurious};
 use super::object::{Class, Object};
-use super::{bytes, number, registered, time_from};
+use super::{bytes, number, registered, span, time_from};
 use crate::errors::bad_input;
 use ackord_events::RecoveryKind;
 use ackord_tcp::loss::{
     self, DetectorProfile, DetectorView, Loss, LossConfig, LossDetector, LossEvent, LossVerdict,
-    Overdue, TimeScope, Undo,
+    LostRetransmission, Overdue, TimeScope, Undo,
 };
 use ackord_units::{Choice, Span, Time};
 use pyo3::intern;
@@ -75,7 +75,28 @@ fn profile(object: &Bound<'_, PyAny>) -> PyResult<DetectorProfile> {
             )));
         }
     };
-    Ok(DetectorProfile { by_time, ..DetectorProfile::STANDARD })
+    let given = object.getattr("lost_retransmission")?;
+    let lost_retransmission = match given.extract::<String>().as_deref() {
+        Ok("repeats") => LostRetransmission::Repeats,
+        Ok("reduces") => LostRetransmission::Reduces,
+        _ => {
+            return Err(bad_input(format!(
+                "`lost_retransmission` is {}: \"repeats\" or \"reduces\" is allowed",
+                given.repr()?
+            )));
+        }
+    };
+    let wish = |what: &str| {
+        let given = object.getattr(what)?;
+        match given.is_none() {
+            true => Ok(None),
+            false => span(what, &given).map(Some),
+        }
+    };
+    let (tail_probe, timer_slack) = (wish("tail_probe")?, wish("timer_slack")?);
+    let timer_slack = timer_slack.unwrap_or(Span::ZERO);
+    let standard = DetectorProfile::STANDARD;
+    Ok(DetectorProfile { by_time, lost_retransmission, tail_probe, timer_slack, ..standard })
 }
 
 impl Detector {
@@ -152,10 +173,10 @@ impl LossDetector for Detector {
         // No time is passed here: the sender compares ages with its own.
         let age = self.object.ask(Time::ZERO, |object| {
             let age = object.call_method1(intern!(object.py(), "overdue"), (LossFacts(*facts),))?;
-            if age.is_none() { Ok(None) } else { number("overdue", "seconds", &age).map(Some) }
+            if age.is_none() { Ok(None) } else { span("overdue", &age).map(Some) }
         });
         let age = age.flatten()?;
-        Some(Overdue { sent_before: None, age: Span::from_nanos((age * 1e9).round() as u64) })
+        Some(Overdue { sent_before: None, age })
     }
 
     fn on_event(&mut self, event: LossEvent) {

@@ -7,7 +7,7 @@ use ackord_tcp::loss::{self, Hole};
 use ackord_units::{Bytes, Span};
 use pyo3::prelude::*;
 
-fn span_seconds(span: Option<Span>) -> Option<f64> {
+pub(super) fn span_seconds(span: Option<Span>) -> Option<f64> {
     span.map(Span::as_secs_f64)
 }
 
@@ -29,6 +29,8 @@ pub(crate) struct Established {
     iss: u32,
     /// Whether both ends speak SACK.
     selective_acks: bool,
+    /// Whether what cwnd allows is paced, whatever the control says of a rate.
+    paced: bool,
 }
 
 impl From<congestion::Established> for Established {
@@ -39,6 +41,7 @@ impl From<congestion::Established> for Established {
             srtt: span_seconds(sizes.srtt),
             iss: sizes.iss.0,
             selective_acks: sizes.selective_acks,
+            paced: sizes.paced,
         }
     }
 }
@@ -121,6 +124,8 @@ pub(crate) struct Timeout {
     flight_size: u64,
     /// Whether the same segment had timed out before: ssthresh is then held (RFC 5681 §3.1).
     repeated: bool,
+    /// Next byte to be sent that was never sent.
+    snd_nxt: u32,
 }
 
 /// The last reduction proved wrong: these windows are to hold again.
@@ -159,9 +164,10 @@ pub(super) fn event(py: Python<'_>, event: CongestionEvent) -> PyResult<Py<PyAny
         CongestionEvent::Mark { flight_size } => {
             Py::new(py, Mark { flight_size: flight_size.get() })?.into_any()
         }
-        CongestionEvent::Timeout { flight_size, order, .. } => {
+        CongestionEvent::Timeout { flight_size, order, snd_nxt } => {
             let repeated = order == TimeoutOrder::Repeated;
-            Py::new(py, Timeout { flight_size: flight_size.get(), repeated })?.into_any()
+            let flight_size = flight_size.get();
+            Py::new(py, Timeout { flight_size, repeated, snd_nxt: snd_nxt.0 })?.into_any()
         }
         CongestionEvent::Undone { cwnd, ssthresh } => {
             Py::new(py, Undone { cwnd: cwnd.get(), ssthresh: threshold(ssthresh) })?.into_any()
@@ -289,7 +295,7 @@ getters! {
     recovery: Option<&'static str> = |facts| facts.recovery.map(kind);
 }
 
-fn kind(recovery: RecoveryKind) -> &'static str {
+pub(super) fn kind(recovery: RecoveryKind) -> &'static str {
     match recovery {
         RecoveryKind::Fast => "fast",
         RecoveryKind::Timeout => "timeout",

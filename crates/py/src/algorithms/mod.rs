@@ -15,6 +15,7 @@ mod control;
 mod detector;
 mod facts;
 mod object;
+mod path_model;
 mod policy;
 mod queue;
 mod raised;
@@ -25,12 +26,13 @@ pub(crate) use facts::{
     AckSample, Arrival, Delivered, Established, Loss, LossFacts, Mark, Recovered, Restart,
     Spurious, Timeout, Undone,
 };
+pub(crate) use path_model::{LostSegment, RateSample};
 pub(crate) use policy::register_ack;
 pub(crate) use queue::{Packet, register_queue};
 pub(crate) use raised::{Session, has_raised, python_algorithms, uses_python};
 
 use crate::errors::bad_input;
-use ackord_units::{Bytes, CannotPlugIn, Time};
+use ackord_units::{Bytes, CannotPlugIn, Span, Time};
 use pyo3::prelude::*;
 
 fn registered(outcome: Result<(), CannotPlugIn>) -> PyResult<()> {
@@ -60,6 +62,18 @@ fn bytes(what: &str, least: u64, given: &Bound<'_, PyAny>) -> PyResult<Bytes> {
         decided if (least as f64..=MOST_BYTES).contains(&decided) => Ok(Bytes(decided as u64)),
         _ => Err(bad_input(format!(
             "`{what}` is {}: {least} to 2^40 bytes is allowed",
+            given.repr()?
+        ))),
+    }
+}
+
+/// A span that an algorithm decided, to the nanosecond that was meant. Longer ones are no time of a connection.
+fn span(what: &str, given: &Bound<'_, PyAny>) -> PyResult<Span> {
+    const MOST_S: f64 = 1e6;
+    match number(what, "seconds", given)? {
+        seconds if seconds <= MOST_S => Ok(Span::from_nanos((seconds * 1e9).round() as u64)),
+        _ => Err(bad_input(format!(
+            "`{what}` is {}: 0 to 1000000 seconds is allowed",
             given.repr()?
         ))),
     }

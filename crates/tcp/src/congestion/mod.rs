@@ -208,6 +208,11 @@ pub trait CongestionControl: CopiedControl + Send + fmt::Debug {
         None
     }
 
+    /// Whether there may ever be such a rate, as is asked once, when the connection is established.
+    fn may_pace(&self) -> bool {
+        self.pacing_rate().is_some()
+    }
+
     /// How a loss is answered that was detected without the timer.
     fn loss_answer(&self) -> LossAnswer {
         LossAnswer::AsRecovery

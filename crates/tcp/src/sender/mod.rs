@@ -203,7 +203,7 @@ impl Sender {
             selective_acks: self.peer.sack(),
         };
         self.congestion.on_established(trace.now, established);
-        self.pacer.establish(self.congestion.pacing_rate());
+        self.pacer.establish(self.congestion.may_pace());
         self.usage.establish(trace.now);
         self.establish_detection();
         self.emit_window(trace, CwndReason::Initial);

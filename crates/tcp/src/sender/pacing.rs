@@ -48,9 +48,9 @@ impl Pacer {
     }
 
     /// The handshake is complete.
-    pub(crate) fn establish(&mut self, control_rate: Option<Rate>) {
+    pub(crate) fn establish(&mut self, control_may_pace: bool) {
         self.active = match self.choice {
-            Pacing::Auto => control_rate.is_some(),
+            Pacing::Auto => control_may_pace,
             Pacing::Off => false,
             Pacing::On => true,
         };
@@ -99,7 +99,11 @@ impl Sender {
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        self.congestion.pacing_rate().or_else(|| {
+        let own = self.congestion.pacing_rate();
+        if !self.pacer.is_on() {
+            return own;
+        }
+        own.or_else(|| {
             let percent = if self.congestion.cwnd() < self.congestion.ssthresh() {
                 SLOW_START_PERCENT
             } else {
