@@ -11,12 +11,7 @@ cd "$(dirname "$0")/.."
 venv=${VENV:-out/docs}
 python=${PYTHON:-python3}
 
-"$python" - <<'CHECK' || exit 1
-import sys
-if sys.version_info < (3, 11):
-    sys.exit(f"docs: this is Python {sys.version.split()[0]}: 3.11 or newer is needed (PYTHON names another)")
-CHECK
-[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+scripts/venv.sh "$venv"
 "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement docs/site/requirements.txt
 # The theme has an opinion on a later version of mkdocs.
 NO_MKDOCS_2_WARNING=1 "$venv/bin/mkdocs" build --quiet --strict --config-file docs/site/mkdocs.yml

@@ -11,14 +11,8 @@ set -eu
 
 cd "$(dirname "$0")/.."
 venv=${VENV:-out/python}
-python=${PYTHON:-python3}
 
-"$python" - <<'CHECK' || exit 1
-import sys
-if sys.version_info < (3, 11):
-    sys.exit(f"python: this is Python {sys.version.split()[0]}: 3.11 or newer is needed (PYTHON names another)")
-CHECK
-[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+scripts/venv.sh "$venv"
 echo "python: the package and what its tests use, into $venv" >&2
 ACKORD_PROFILE=${PROFILE:-release} "$venv/bin/pip" install --quiet --disable-pip-version-check \
     --config-settings "build-args=--profile ${PROFILE:-release}" ".[test]"

@@ -1,6 +1,7 @@
 """What a call of a congestion control in Python costs: Reno in Python against Reno in Rust, on the same packets.
 
-Run with the Python of `make python`, on a machine that does nothing else: out/python/bin/python benches/python/callback.py
+Run with the Python of `make python`, on a machine that does nothing else:
+out/python/bin/python benches/python/callback.py
 """
 
 import sys

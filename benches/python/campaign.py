@@ -84,17 +84,22 @@ def main(how: str, runs: int, cores: int, task_s: float, run_s: float) -> None:
     busy_s = tasks * task_cost_s + runs * run.driver_s
     memory = peak + max(0.0, grown) * max(0.0, tasks - TASKS)
     waiting = cores * sweeps.WAITING
+    to_gb, back_gb, kept_gb = (runs * each / 1e9 for each in (run.there, run.back, run.parquet))
     print(f"""\
 Measured here with {how}:
-  a run          {run.took_s * 1e3:.1f} ms; sends {run.there:.0f} B, brings back {run.back:.0f} B, is {run.parquet:.0f} B of Parquet
+  a run          {run.took_s * 1e3:.1f} ms; sends {run.there:.0f} B, brings back {run.back:.0f} B, \
+is {run.parquet:.0f} B of Parquet
   the driver     {run.driver_s * 1e6:.0f} us a run to plan and write it
-  an empty task  {task_cost_s * 1e3:.2f} ms there and back; the scheduler grows by {grown:.0f} B, to {peak / 1e6:.0f} MB after {TASKS:,}
-Worked out for {runs:,} runs of {run_s * 1e3:g} ms on {cores:,} cores in tasks of {task_s:g} s ({per_task} runs):
+  an empty task  {task_cost_s * 1e3:.2f} ms there and back; the scheduler grows by {grown:.0f} B, \
+to {peak / 1e6:.0f} MB after {TASKS:,}
+Worked out for {runs:,} runs of {run_s * 1e3:g} ms on {cores:,} cores in tasks of {task_s:g} s \
+({per_task} runs):
   work           {work_s:,.0f} s
   tasks          {tasks:,.0f}, {tasks / work_s:.0f} a second; {waiting:,} under way at a time
-  scheduler      {memory / 1e6:,.0f} MB; it and the driver are busy for {busy_s:,.0f} s, {100 * busy_s / work_s:.0f} % of the work's time
-  network        {runs * run.there / 1e9:.1f} GB to workers, {runs * run.back / 1e9:.1f} GB back, {8 * runs * run.back / work_s / 1e6:.0f} Mbit/s
-  data set       {runs * run.parquet / 1e9:.1f} GB in {3 * tasks:,.0f} files""")
+  scheduler      {memory / 1e6:,.0f} MB; it and the driver are busy for {busy_s:,.0f} s, \
+{100 * busy_s / work_s:.0f} % of the work's time
+  network        {to_gb:.1f} GB to workers, {back_gb:.1f} GB back, {8e3 * back_gb / work_s:.0f} Mbit/s
+  data set       {kept_gb:.1f} GB in {3 * tasks:,.0f} files""")
 
 
 def empty_tasks(executor: Any, scheduler: psutil.Process) -> tuple[float, float, int]:
@@ -133,13 +138,17 @@ def on_dask() -> Iterator[tuple[Any, psutil.Process]]:
     _executors.work = nothing  # type: ignore[assignment]
     with tempfile.TemporaryDirectory() as folder:
         file = f"{folder}/scheduler.json"
-        base = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--scheduler-file", file, "--host", "127.0.0.1",
-                "--port", "0", "--no-dashboard"]
-        workers = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", file, "--nthreads", "1",
-                   "--nworkers", "2", "--no-dashboard", "--local-directory", folder]
+        python = [sys.executable, "-m"]
+        common = ["--scheduler-file", file, "--no-dashboard"]
+        base = [*python, "distributed.cli.dask_scheduler", *common, "--host", "127.0.0.1", "--port", "0"]
+        workers = [*python, "distributed.cli.dask_worker", *common, "--nthreads", "1", "--nworkers", "2",
+                   "--local-directory", folder]  # fmt: skip
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment}
-        with subprocess.Popen(base, **quiet) as scheduler, subprocess.Popen(workers, **quiet) as nanny:  # type: ignore[call-overload]
+        with (
+            subprocess.Popen(base, **quiet) as scheduler,  # type: ignore[call-overload]
+            subprocess.Popen(workers, **quiet) as nanny,  # type: ignore[call-overload]
+        ):
             try:
                 with distributed.Client(scheduler_file=file) as client:
                     client.wait_for_workers(2)

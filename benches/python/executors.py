@@ -1,6 +1,7 @@
 """What distributing a sweep costs: the time of the whole against the time that its runs took.
 
-Run with the Python of `make python`: out/python/bin/python benches/python/executors.py threads|processes|dask|ray [RUNS]
+Run with the Python of `make python`:
+out/python/bin/python benches/python/executors.py threads|processes|dask|ray [RUNS]
 """
 
 import sys

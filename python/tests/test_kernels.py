@@ -52,24 +52,30 @@ def ten_mbit_s(control: str) -> ak.Result:
     scenario = ak.Scenario(duration="4 s")
     scenario.host("server")
     scenario.host("client")
-    # A queue of two bandwidth-delay products, so that a reduction empties no link.
-    scenario.link("server", "client", rate="10 Mbit/s", delay="20 ms", queue={"kind": "drop-tail", "limit": "70 packets"})
+    # Two bandwidth-delay products, so that a reduction empties no link.
+    queue = {"kind": "drop-tail", "limit": "70 packets"}
+    scenario.link("server", "client", rate="10 Mbit/s", delay="20 ms", queue=queue)
     scenario.flow("server", "client", congestion=control)
     return ak.live_run(scenario, ours=["server"])
 
 
+def is_in_time(result: ak.Result) -> bool:
+    """Whether packets were in time, and the link was busy but for slow start."""
+    goodput = result.flows.column("goodput_bit_s")[0]
+    assert goodput < 10e6 * 1460 / 1500, "more than the link carries besides headers"
+    return result.data["trust"] == "within-budget" and goodput > 8e6
+
+
 def test_live_at_10_mbit_s_it_is_in_time(namespaces: None) -> None:
+    late: list[float] = []
     for _ in range(TRIES):
         result = ten_mbit_s("reno-in-python")
-        late = result.data["real_time"]
-        if result.data["trust"] == "within-budget":
-            assert late["p99_us"] <= BUDGET_US
-            goodput = result.flows.column("goodput_bit_s")[0]
-            # Below what the link carries besides headers, and most of it; slow start is in it.
-            assert 8e6 < goodput < 10e6 * 1460 / 1500
+        if is_in_time(result):
+            assert result.data["real_time"]["p99_us"] <= BUDGET_US
             return
-    # Is it the machine, or the callbacks? What runs no Python says.
-    beside = ten_mbit_s("reno").data
-    if beside["trust"] == "untrustworthy":
-        pytest.skip(f"{BUSY}p99 lateness {beside['real_time']['p99_us']:.0f} us, budget {BUDGET_US} us)")
-    pytest.fail(f"in Python p99 {late['p99_us']:.0f} us late, in Rust {beside['real_time']['p99_us']:.0f} us")
+        # Is it the machine, or the callbacks? What runs no Python, right after it, says.
+        beside = ten_mbit_s("reno")
+        if not is_in_time(beside):
+            pytest.skip(f"{BUSY}p99 lateness {beside.data['real_time']['p99_us']:.0f} us, budget {BUDGET_US} us)")
+        late.append(result.data["real_time"]["p99_us"])
+    pytest.fail(f"in time in Rust, each time right after Python was late: p99 {late} us")

@@ -24,8 +24,8 @@ impl CongestionConfig for Class {
     fn build(&self) -> Box<dyn CongestionControl> {
         let windows = Windows { cwnd: Bytes(1), ssthresh: Bytes::MAX, pacing_rate: None };
         let mut object = self.object(|_| Ok(()));
-        let ways = object.ask(Time::ZERO, Ways::of).unwrap_or_default();
-        Box::new(Control { object, ways, windows })
+        let declared = object.ask(Time::ZERO, Declared::of).unwrap_or_default();
+        Box::new(Control { object, declared, windows })
     }
 }
 
@@ -33,25 +33,25 @@ impl CongestionConfig for Class {
 #[derive(Clone, Debug)]
 struct Control {
     object: Object,
-    ways: Ways,
+    declared: Declared,
     windows: Windows,
 }
 
 /// What its class says once.
 #[derive(Clone, Copy, Debug)]
-struct Ways {
+struct Declared {
     loss_answer: LossAnswer,
     models_path: bool,
 }
 
-impl Default for Ways {
-    fn default() -> Ways {
-        Ways { loss_answer: LossAnswer::AsRecovery, models_path: false }
+impl Default for Declared {
+    fn default() -> Declared {
+        Declared { loss_answer: LossAnswer::AsRecovery, models_path: false }
     }
 }
 
-impl Ways {
-    fn of(object: &Bound<'_, PyAny>) -> PyResult<Ways> {
+impl Declared {
+    fn of(object: &Bound<'_, PyAny>) -> PyResult<Declared> {
         let answer = object.getattr("loss_answer")?;
         let loss_answer = match answer.extract::<String>().as_deref() {
             Ok("as-recovery") => LossAnswer::AsRecovery,
@@ -64,7 +64,7 @@ impl Ways {
                 )));
             }
         };
-        Ok(Ways { loss_answer, models_path: object.getattr("_models_path")?.extract()? })
+        Ok(Declared { loss_answer, models_path: object.getattr("_models_path")?.extract()? })
     }
 }
 
@@ -151,11 +151,11 @@ impl CongestionControl for Control {
     }
 
     fn loss_answer(&self) -> LossAnswer {
-        self.ways.loss_answer
+        self.declared.loss_answer
     }
 
     fn path_model(&mut self) -> Option<&mut dyn PathModel> {
-        self.ways.models_path.then_some(self)
+        self.declared.models_path.then_some(self)
     }
 }
 

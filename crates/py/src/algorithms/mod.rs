@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | `object.rs` | a registered class, and one object of it |
 //! | `raised.rs` | what objects raise, and whose they are |
-//! | `facts.rs` | what they are told |
+//! | `facts.rs`, `path_model.rs` | what they are told |
 //! | `control.rs`, `policy.rs`, `detector.rs`, `queue.rs` | congestion controls, ACK policies, loss detectors, queues |
 //!
 //! A run that uses one keeps the interpreter: to release it and take it again for every packet would
