@@ -228,6 +228,48 @@ fn every_packet_twice_is_an_artefact_and_no_retransmission() {
     assert_eq!(connection.artefacts[0].count, 23);
 }
 
+/// A download of the client's from another port, from `begins` on: a window of ten segments a round trip.
+fn download(port: u16, begins: u64, rounds: u32) -> Vec<Seen> {
+    let mut packets = handshake(50_000);
+    for round in 0..rounds {
+        for segment in 0..10 {
+            let seq = 1 + (round * 10 + segment) * MSS;
+            let at = 60_000 + u64::from(round) * 50_000 + u64::from(segment) * 100;
+            packets.push(packet(at, false, (seq, 1), MSS));
+            packets.push(packet(at + 5, true, (1, seq + MSS), 0));
+        }
+    }
+    let from =
+        |address: Address| if address == CLIENT { Address { port, ..CLIENT } } else { address };
+    let later = |seen: Seen| Seen {
+        at: Time::from_nanos(seen.at.as_nanos() + begins * 1000),
+        src: from(seen.src),
+        dst: from(seen.dst),
+        ..seen
+    };
+    packets.into_iter().map(later).collect()
+}
+
+#[test]
+fn a_small_connection_may_outlive_the_large_ones_to_its_receiver() {
+    // Two large ones end at 1.06 s; where the small one's stretches lie behind is every tenth of a second.
+    for begins in (0..20).map(|tenths| tenths * 100_000) {
+        let all = [download(50_001, 0, 20), download(50_002, 0, 20), download(50_003, begins, 2)];
+        let mut packets = all.concat();
+        packets.sort_by_key(|seen| seen.at);
+        let mut table = Table::new(&[], false);
+        for (frame, seen) in (1..).zip(packets) {
+            table.packet(&Seen { frame, ..seen });
+        }
+        let mut connections = table.into_connections();
+        connections.iter_mut().for_each(|connection| connection.finish());
+        let sharing = Sharing::of(&connections);
+        for connection in &connections {
+            assert_conserved(&answer(0, connection, &sharing));
+        }
+    }
+}
+
 fn any_packet() -> impl Strategy<Value = Seen> {
     let numbers = (0..40_u32, 0..40_u32, 0..4_u32, 0..16_u16);
     let rest =

@@ -17,7 +17,7 @@ const SLOT: f64 = 0.1;
 const AROUND: usize = 5;
 /// Connections of fewer bytes than this are not worth a place.
 const LEAST: u64 = 50_000;
-/// Longer ones would take slots without end.
+/// Longer connections would take slots without end.
 const LONGEST: Span = Span::from_secs(86_400);
 /// A connection has a part in a slot from this share of it on.
 const PART: f64 = 0.01;
@@ -58,6 +58,11 @@ fn slot(seconds: f64) -> usize {
     (seconds / SLOT) as usize
 }
 
+/// Whether its slots take no more memory than is worth it.
+fn is_short(connection: &Connection) -> bool {
+    connection.last.saturating_since(connection.began) <= LONGEST
+}
+
 /// Bytes of one direction by slot, from the first on.
 fn slots(connection: &Connection, side: usize) -> (usize, Vec<f64>) {
     let seconds = |at: ackord_units::Time| at.as_nanos() as f64 / 1e9;
@@ -80,9 +85,8 @@ fn around(bytes: &[f64], at: usize) -> f64 {
 impl Sharing {
     pub(crate) fn of(connections: &[Connection]) -> Sharing {
         let large = |connection: &&Connection| {
-            let life = connection.last.saturating_since(connection.began);
             let bytes = connection.halves.iter().map(|half| half.counts.bytes).max();
-            bytes >= Some(LEAST) && life <= LONGEST
+            bytes >= Some(LEAST) && is_short(connection)
         };
         let mut by_receiver: BTreeMap<[u8; 16], Vec<&Connection>> = BTreeMap::new();
         for connection in connections.iter().filter(large) {
@@ -97,7 +101,8 @@ impl Sharing {
     /// Where this connection stands among the others, by slot of its life; nothing where it is alone.
     pub(super) fn shares(&self, connection: &Connection) -> Option<Shares<'_>> {
         let side = connection.sender();
-        let group = self.groups.get(&connection.ends[1 - side].ip)?;
+        let group =
+            self.groups.get(&connection.ends[1 - side].ip).filter(|_| is_short(connection))?;
         let (first, own) = slots(connection, side);
         Some(Shares { group, first, own })
     }
@@ -158,10 +163,12 @@ pub(super) struct Shares<'a> {
 }
 
 impl Shares<'_> {
-    /// What it is like in the middle of a stretch; nothing where nobody else sends.
+    /// What it is like in the middle of a stretch; nothing where nobody else sends, and before and after the
+    /// lives of all that make the group: a connection too small to be one of them may begin and end outside.
     pub(super) fn at(&self, stretch: &Stretch) -> Option<Share> {
         let middle = (stretch.from.as_nanos() / 2 + stretch.to.as_nanos() / 2) as f64 / 1e9;
         let place = slot(middle).checked_sub(self.group.first)?;
+        let queue = *self.group.queue.get(place)?;
         let near = place.saturating_sub(AROUND)..(place + AROUND).min(self.group.flows.len());
         let flows = self.group.flows.get(near)?.iter().copied().max()?;
         let total = around(&self.group.total, place);
@@ -169,7 +176,6 @@ impl Shares<'_> {
             return None;
         }
         let own = around(&self.own, slot(middle).checked_sub(self.first)?) / total;
-        let queue = self.group.queue[place];
         Some(Share { own, flows, queue, full: total / self.group.most })
     }
 }
