@@ -6,14 +6,12 @@ use crate::input::OutputArguments;
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_measure::Claim;
-use ackord_papers::{self as paper, Journal, Options, Paper, PaperError, PaperReport};
+use ackord_papers::{self as paper, Options, Paper, PaperError, PaperReport};
 use ackord_report::{WriteError, data};
-use ackord_study::Effort;
+use ackord_study::{Effort, Journal};
 use clap::Args;
 use serde::Serialize;
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::fs;
 
 /// Reproduce a paper: every number beside ours, with a verdict and its reason
 ///
@@ -92,52 +90,15 @@ fn open_journal(
 ) -> Result<Option<Journal>, Failure> {
     let Some(out) = arguments.output.folder() else { return Ok(None) };
     let path = out.join(folder_of(arguments, paper)).join(JOURNAL);
-    let text = match fs::read(&path) {
-        Ok(bytes) if arguments.resume => String::from_utf8_lossy(&bytes).into_owned(),
-        Ok(_) => {
-            let what = "remove";
-            fs::remove_file(&path).map_err(|source| WriteError::Io {
-                what,
-                path: path.clone(),
-                source,
-            })?;
-            String::new()
-        }
-        Err(_) => String::new(),
-    };
-    let journal = Journal::new(&text, Box::new(JournalFile { path: path.clone(), file: None }));
+    let failed = |what, source| WriteError::Io { what, path: path.clone(), source };
+    if !arguments.resume && path.exists() {
+        fs::remove_file(&path).map_err(|source| failed("remove", source))?;
+    }
+    let journal = Journal::at(&path).map_err(|source| failed("read", source))?;
     if journal.known_runs() > 0 {
         console.remark(&format!("{}: {} runs known", path.display(), journal.known_runs()));
     }
     Ok(Some(journal))
-}
-
-/// A file that is made when there is something to write: most papers keep no journal.
-struct JournalFile {
-    path: PathBuf,
-    file: Option<File>,
-}
-
-impl JournalFile {
-    fn file(&mut self) -> io::Result<&mut File> {
-        if self.file.is_none() {
-            if let Some(folder) = self.path.parent() {
-                fs::create_dir_all(folder)?;
-            }
-            self.file = Some(File::options().create(true).append(true).open(&self.path)?);
-        }
-        self.file.as_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
-    }
-}
-
-impl Write for JournalFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file()?.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.as_mut().map_or(Ok(()), Write::flush)
-    }
 }
 
 fn papers_named(name: &str) -> Result<Vec<&'static Paper>, Failure> {

@@ -3,8 +3,6 @@
 //! | file | what |
 //! | --- | --- |
 //! | `plan.rs` | what is run: scenario files with changes and seeds, under a key each |
-//! | `runs.rs` | many runs in parallel, put together in order |
-//! | `journal.rs` | finished runs, written down so that a reproduction can go on later |
 //! | `cells.rs` | what was taken from the runs, by key, and figures over them |
 //! | `claims.rs` | claims as rows of data, before they are judged |
 //! | `tables.rs` | tables with their columns beside what stands in them; rows of JSON |
@@ -32,21 +30,18 @@ mod ari;
 mod cells;
 mod claims;
 mod dad_sd;
-mod journal;
 mod kept;
 pub mod live_papers;
 mod plan;
 mod proxy_tcp;
 mod report;
 mod reproduction;
-mod runs;
 mod selective_drop;
 mod tables;
 #[cfg(test)]
 mod testkit;
 mod together;
 
-pub use journal::Journal;
 pub use kept::kept_claims;
 pub use reproduction::{Options, Paper, PaperError, PaperReport, Watch, unwatched};
 

@@ -1,11 +1,9 @@
 //! What a paper runs: its scenario files with changes and seeds, as data, each under a key of the paper's own.
 
 use crate::cells::{Cell, Cells, Runs};
-use crate::journal::Journal;
-use crate::reproduction::{PaperError, Watch};
-use crate::runs::{Job, run_all, run_all_with_journal};
+use crate::reproduction::PaperError;
 use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
-use ackord_study::RunOutcome;
+use ackord_study::{Ended, Job, Journal, RunOutcome, Watch, run_all, run_all_with_journal};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ops::{Range, RangeInclusive};
@@ -158,7 +156,7 @@ impl Plan {
         take: impl Fn(&Job, RunOutcome) -> S + Sync,
         watch: &Watch<'_>,
     ) -> Result<Outcomes<S>, PaperError> {
-        run_all(&self.jobs, take, watch).map(Outcomes)
+        all_of(run_all(&self.jobs, take, watch))
     }
 
     /// The same, with what is taken written down; `kept` says what that is, and changes when its form does.
@@ -168,8 +166,23 @@ impl Plan {
         journal: (Option<&Journal>, &str),
         watch: &Watch<'_>,
     ) -> Result<Outcomes<S>, PaperError> {
-        run_all_with_journal(&self.jobs, take, journal, watch).map(Outcomes)
+        match journal {
+            (Some(journal), kept) => {
+                all_of(run_all_with_journal(&self.jobs, take, (journal, kept), watch))
+            }
+            (None, _) => self.run(take, watch),
+        }
     }
+}
+
+/// There are no half-finished papers.
+fn all_of<S>(ended: Vec<Ended<S>>) -> Result<Outcomes<S>, PaperError> {
+    let each = ended.into_iter().map(|ended| match ended {
+        Ended::Kept(taken) => Ok(taken),
+        Ended::Failed(error) => Err(PaperError::Run(error)),
+        Ended::Stopped => Err(PaperError::Interrupted),
+    });
+    each.collect::<Result<_, _>>().map(Outcomes)
 }
 
 impl<S> Outcomes<S> {

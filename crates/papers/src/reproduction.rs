@@ -1,12 +1,13 @@
 //! A paper, how it is reproduced, and what comes out.
 
-use crate::journal::Journal;
 use ackord_measure::Claim;
 use ackord_report::OutputFile;
 use ackord_report::document::{Document, Table};
 use ackord_scenario::Errors;
-use ackord_study::{Effort, ExecuteError};
+use ackord_study::{Effort, ExecuteError, Journal};
 use std::ops::ControlFlow;
+
+pub use ackord_study::Watch;
 
 /// A paper that can be reproduced.
 #[derive(Clone, Copy, Debug)]
@@ -36,9 +37,6 @@ pub struct Options<'a> {
     /// Where finished runs are kept, for papers of many runs.
     pub journal: Option<&'a Journal>,
 }
-
-/// Called from several threads with the share of the runs that is done; may stop them.
-pub type Watch<'a> = dyn Fn(f64) -> ControlFlow<()> + Sync + 'a;
 
 /// What came out.
 #[derive(Clone, Debug)]

@@ -1,17 +1,14 @@
 //! The same scenario with one key varied, over several seeds, side by side.
 //!
 //! Every variant runs with the same seeds, so that what differs between variants is not the draw.
-//! Runs go in parallel; their results are put together in order, so the number of threads changes
-//! nothing.
 
-use crate::execute::{ExecuteError, execute};
-use crate::run::{Ending, RunOptions, VERSION};
+use crate::execute::ExecuteError;
+use crate::run::{RunOutcome, VERSION};
+use crate::runs::{Ended, Job, Watch, run_all};
 use ackord_measure::{Comparison, RunIdentity, RunSummary, SeriesSet, VariantSummary};
 use ackord_scenario::{Errors, Override, ParseOverrideError, Scenario, ScenarioFile};
-use rayon::prelude::*;
 use std::num::NonZeroU32;
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 /// What is compared: a scenario, and its variants.
 #[derive(Clone, Debug)]
@@ -30,7 +27,7 @@ pub struct Variant {
     /// The value.
     pub label: String,
     /// The scenario with it.
-    pub scenario: Scenario,
+    pub scenario: Arc<Scenario>,
 }
 
 /// Why there is nothing to compare.
@@ -92,6 +89,7 @@ impl Variants {
                 return Err(VaryError::Twice(change.value.clone()));
             }
             let scenario = file.clone().with_overrides([change.clone()]).check()?;
+            let scenario = Arc::new(scenario);
             variants.push(Variant { label: change.value.clone(), scenario });
         }
         let varied = values.first().map(|change| change.path.clone()).unwrap_or_default();
@@ -104,30 +102,33 @@ impl Variants {
 /// count.
 ///
 /// # Errors
-/// Those of [`execute`].
+/// Those of [`execute`](crate::execute), of the first run that fails.
 pub fn compare(
     variants: &Variants,
     options: CompareOptions,
-    progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
+    progress: &Watch<'_>,
 ) -> Result<ComparisonOutcome, ExecuteError> {
     let runs = options.runs.get();
-    let jobs: Vec<Job<'_>> = variants
+    let jobs: Vec<Job> = variants
         .variants
         .iter()
         .flat_map(|variant| {
             let first = options.seed.unwrap_or(variant.scenario.seed);
             (0..runs).map(move |number| Job {
-                scenario: &variant.scenario,
+                scenario: Arc::clone(&variant.scenario),
                 seed: first.wrapping_add(u64::from(number)),
                 // One run of each is drawn.
                 series: number == 0,
             })
         })
         .collect();
-    let overall = Overall { done: AtomicU64::new(0), jobs: jobs.len(), progress };
-    let results: Vec<Result<Option<Finished>, ExecuteError>> =
-        jobs.par_iter().map(|job| job.run(&overall)).collect();
-    let finished: Vec<Option<Finished>> = results.into_iter().collect::<Result<_, _>>()?;
+    let keep = |_: &Job, run: RunOutcome| Finished { summary: run.summary, series: run.series };
+    let ended = run_all(&jobs, keep, progress).into_iter().map(|ended| match ended {
+        Ended::Kept(finished) => Ok(Some(finished)),
+        Ended::Failed(error) => Err(error),
+        Ended::Stopped => Ok(None),
+    });
+    let finished: Vec<Option<Finished>> = ended.collect::<Result<_, _>>()?;
     let identity = RunIdentity {
         scenario_hash: variants.base.hash(),
         seed: options.seed.unwrap_or(variants.base.seed),
@@ -136,58 +137,10 @@ pub fn compare(
     Ok(put_together(variants, identity, runs as usize, finished))
 }
 
-/// One run to be made.
-struct Job<'a> {
-    scenario: &'a Scenario,
-    seed: u64,
-    series: bool,
-}
-
 /// A run that came to its end.
 struct Finished {
     summary: RunSummary,
     series: Option<SeriesSet>,
-}
-
-/// How far all runs together have come.
-struct Overall<'a> {
-    /// Sum over the runs of what is done of each, in [`WHOLE`] parts.
-    done: AtomicU64,
-    jobs: usize,
-    progress: &'a (dyn Fn(f64) -> ControlFlow<()> + Sync),
-}
-
-/// Parts into which a run's progress is counted.
-const WHOLE: u64 = 1_000_000;
-
-impl Overall<'_> {
-    fn add(&self, parts: u64) -> ControlFlow<()> {
-        let done = self.done.fetch_add(parts, Ordering::Relaxed) + parts;
-        (self.progress)(done as f64 / (WHOLE * self.jobs as u64) as f64)
-    }
-}
-
-impl Job<'_> {
-    fn run(&self, overall: &Overall<'_>) -> Result<Option<Finished>, ExecuteError> {
-        if overall.add(0).is_break() {
-            return Ok(None);
-        }
-        let mut counted = 0;
-        let mut watch = |progress: crate::Progress| {
-            let done = ((progress.share() * WHOLE as f64) as u64).max(counted);
-            let more = done - counted;
-            counted = done;
-            overall.add(more)
-        };
-        let options = RunOptions { series: self.series, ..RunOptions::summary_only(self.seed) };
-        let outcome = execute(self.scenario, options, &mut watch)?;
-        // A run that ends early, because every flow is done, counts as whole.
-        let _ = overall.add(WHOLE - counted.min(WHOLE));
-        Ok(match outcome.ending {
-            Ending::Complete => Some(Finished { summary: outcome.summary, series: outcome.series }),
-            Ending::Interrupted(_) => None,
-        })
-    }
 }
 
 fn put_together(
@@ -222,6 +175,8 @@ fn put_together(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{RunOptions, execute};
+    use std::ops::ControlFlow;
 
     fn variants(vary: &str) -> Result<Variants, VaryError> {
         let file = ScenarioFile::from_library("lossy-wifi").expect("it comes along");

@@ -40,6 +40,12 @@ pub enum ExecuteError {
     /// A run on kernels went wrong.
     #[error(transparent)]
     Kernel(Box<LiveRunError>),
+    /// One of many runs panicked.
+    #[error("the run panicked, which is a defect of this project: {message}")]
+    Panicked {
+        /// What it said.
+        message: String,
+    },
 }
 
 /// Runs `scenario`; where hosts run stock kernels, with these. `progress` is called every now and then; when it answers

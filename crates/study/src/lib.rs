@@ -11,7 +11,8 @@
 //! | `labels.rs` | [`run_labels`]: the names behind the numbers that events carry |
 //! | `capture.rs` | captures of a run: what is tapped, and the pcapng files it becomes |
 //! | `capture_folder.rs` | [`CaptureFolder`]: capture files that appear when they are complete |
-//! | `compare.rs` | [`compare`]: one key varied, several seeds each, in parallel |
+//! | `runs/` | [`run_all`], [`Journal`]: many runs in parallel, and finished ones written down |
+//! | `compare.rs` | [`compare`]: one key varied, several seeds each |
 //! | `dumbbell.rs` | [`Dumbbell`]: what a packet costs in the simulator |
 //! | `history/` | the history of applications: before a run, after it, from captures, shown |
 //! | `reports.rs` | runs and comparisons as reports |
@@ -24,8 +25,6 @@
 //!
 //! No clock is read and nothing is printed: whoever wants to show progress is called back. The
 //! same scenarios and seeds give the same results whatever the number of threads.
-//!
-//! Not modelled: runs spread over several machines, results kept from one call to the next.
 
 mod capture;
 mod capture_folder;
@@ -42,6 +41,7 @@ mod live_run;
 pub mod live_transfers;
 mod reports;
 mod run;
+mod runs;
 pub mod shell;
 mod trace;
 mod transfer;
@@ -68,6 +68,7 @@ pub use reports::{
 pub use run::{
     Ending, Progress, RunOptions, RunOutcome, VERSION, series_options, without_progress,
 };
+pub use runs::{Ended, Job, Journal, Key, Watch, run_all, run_all_with_journal};
 pub use trace::{
     CaptureTraceError, TraceFacts, TraceRates, trace_document, trace_facts, trace_of_capture,
     trace_of_rates,

@@ -2,9 +2,8 @@
 
 use super::setup::SIMULATION;
 use super::shape::Shape;
-use crate::runs::Job;
 use ackord_measure::{SpreadSummary, Trace};
-use ackord_study::RunOutcome;
+use ackord_study::{Job, RunOutcome};
 use serde::Serialize;
 
 /// A run: of its first flow, in most files the only one.

@@ -1,8 +1,7 @@
 //! What is taken from each run, in whole numbers so that a journal gives it back unchanged.
 
 use super::setup::START;
-use crate::runs::Job;
-use ackord_study::RunOutcome;
+use ackord_study::{Job, RunOutcome};
 use serde::{Deserialize, Serialize};
 
 /// What the journal calls a [`Sample`]; changes when its fields do.

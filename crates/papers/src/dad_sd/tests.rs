@@ -3,10 +3,9 @@
 use super::curves::Grid;
 use super::sample::Run;
 use super::*;
-use crate::journal::Journal;
 use crate::reproduction::unwatched;
 use crate::testkit::{Lines, is_measured, is_sound};
-use ackord_study::Effort;
+use ackord_study::{Effort, Journal};
 use ackord_units::Span;
 
 const TINY: Extent = Extent {

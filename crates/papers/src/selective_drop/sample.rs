@@ -4,11 +4,10 @@
 //! the paper's rates add up to the rate of its links, which payload alone cannot.
 
 use crate::cells::{Figure, Runs, over};
-use crate::runs::Job;
 use ackord_events::DropReason;
 use ackord_measure::stats::{Estimate, min_max_percent};
 use ackord_measure::{FlowSummary, Trace};
-use ackord_study::RunOutcome;
+use ackord_study::{Job, RunOutcome};
 use serde::Serialize;
 
 /// IP and TCP headers of every packet here.
