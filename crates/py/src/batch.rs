@@ -1,9 +1,10 @@
 //! Many runs for a sweep, one after the other: what a worker does at a time.
 
 use crate::algorithms::{Session, uses_python};
-use crate::table::{Column, Table};
+use crate::table::Table;
 use crate::watch::Watch;
 use ackord_measure::{FLOW_METRICS, LINK_METRICS, RUN_METRICS, RunSummary};
+use ackord_report::data_set::Column;
 use ackord_scenario::{Override, Scenario, ScenarioFile};
 use ackord_study::{Progress, RunOptions, VERSION, execute};
 use pyo3::prelude::*;

@@ -4,13 +4,14 @@ use crate::algorithms::{Session, uses_python};
 use crate::errors::{failed, unknown_name, with_cause};
 use crate::scenario::Checked;
 use crate::series::series_table;
-use crate::table::{Column, Table};
+use crate::table::Table;
 use crate::watch::Watch;
 use ackord_live::SimulatedKernels;
 use ackord_measure::{
     FLOW_METRICS, LINK_METRICS, PROXY_METRICS, QUEUE_METRICS, RUN_METRICS, TRANSFER_METRICS,
 };
 use ackord_report::EventLog;
+use ackord_report::data_set::Column;
 use ackord_scenario::NodeKind;
 use ackord_study::{
     CaptureFiles, CaptureFolder, LiveRunOptions, LiveRunOutcome, Origin, Progress, Report,

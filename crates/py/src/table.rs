@@ -1,24 +1,21 @@
 //! Tables that Arrow's readers take without a copy (`__arrow_c_stream__`).
 
 use crate::errors::{bad_input, failed, unknown_name};
-use ackord_measure::{Metric, Unit, Value};
+use ackord_measure::Metric;
+use ackord_report::data_set::{self, Column};
 use arrow_array::{
     ArrayRef, Float64Array, RecordBatch, RecordBatchReader, StringArray, StructArray, UInt64Array,
 };
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, Field, SchemaRef};
 use arrow_select::concat::concat_batches;
 use arrow_select::take::take_record_batch;
-use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::Compression;
-use parquet::file::properties::WriterProperties;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
 use pyo3_arrow::error::PyArrowResult;
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::Cursor;
 use std::path::PathBuf;
@@ -30,60 +27,10 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "ackord._ackord")]
 pub(crate) struct Table(RecordBatch);
 
-/// A column that is being made.
-pub(crate) struct Column {
-    field: Field,
-    values: ArrayRef,
-}
-
-impl Column {
-    /// Of words.
-    pub(crate) fn words<'a>(name: &str, values: impl IntoIterator<Item = &'a str>) -> Column {
-        let values: StringArray = values.into_iter().map(Some).collect();
-        Column { field: Field::new(name, DataType::Utf8, false), values: Arc::new(values) }
-    }
-
-    /// Of whole numbers that number rows.
-    pub(crate) fn numbered(name: &str, values: impl IntoIterator<Item = u64>) -> Column {
-        let values = UInt64Array::from_iter_values(values);
-        Column { field: Field::new(name, DataType::UInt64, false), values: Arc::new(values) }
-    }
-
-    /// Of what is counted; what is not known is null.
-    fn counts(name: &str, unit: &str, values: impl IntoIterator<Item = Option<u64>>) -> Column {
-        let values: UInt64Array = values.into_iter().collect();
-        let field = Field::new(name, DataType::UInt64, true).with_metadata(in_unit(unit));
-        Column { field, values: Arc::new(values) }
-    }
-
-    /// Of words, where there are any.
-    pub(crate) fn maybe_words<'a>(
-        name: &str,
-        values: impl IntoIterator<Item = Option<&'a str>>,
-    ) -> Column {
-        let values: StringArray = values.into_iter().collect();
-        Column { field: Field::new(name, DataType::Utf8, true), values: Arc::new(values) }
-    }
-
-    /// Of numbers; what is not known is null.
-    pub(crate) fn numbers(
-        name: &str,
-        unit: &str,
-        values: impl IntoIterator<Item = Option<f64>>,
-    ) -> Column {
-        let values: Float64Array = values.into_iter().collect();
-        let field = Field::new(name, DataType::Float64, true).with_metadata(in_unit(unit));
-        Column { field, values: Arc::new(values) }
-    }
-}
-
 impl Table {
     /// Of columns that are equally long.
     pub(crate) fn of(columns: Vec<Column>) -> PyResult<Table> {
-        let (fields, values): (Vec<_>, Vec<_>) =
-            columns.into_iter().map(|column| (column.field, column.values)).unzip();
-        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), values);
-        batch.map(Table).map_err(unfit)
+        data_set::batch_of(columns).map(Table).map_err(unfit)
     }
 
     fn whole(
@@ -100,33 +47,8 @@ impl Table {
         metrics: &'static [Metric<T>],
         subjects: &[&T],
     ) -> PyResult<Table> {
-        let shown = metrics.iter().filter(|metric| !metric.places.is_empty());
-        let columns = shown.map(|metric| {
-            let (name, unit) = (metric.key, base_unit(metric.unit));
-            let values = subjects.iter().map(|subject| (metric.of)(subject));
-            match metric.counted {
-                true => {
-                    Column::counts(name, unit, values.map(|value| value.and_then(Value::count)))
-                }
-                false => Column::numbers(name, unit, values.map(|value| value.map(Value::get))),
-            }
-        });
+        let columns = data_set::metric_columns(metrics, subjects);
         Table::of(words.into_iter().chain(columns).collect())
-    }
-}
-
-fn in_unit(unit: &str) -> HashMap<String, String> {
-    HashMap::from([("unit".to_owned(), unit.to_owned())])
-}
-
-/// What a summary counts in, of which a table's unit is a multiple or a part.
-fn base_unit(tables: Unit) -> &'static str {
-    match tables.name {
-        "Mbit/s" => "bit/s",
-        "kB" | "MB" => "B",
-        // A share from 0 to 1.
-        "%" if tables.size != 1.0 => "",
-        name => name,
     }
 }
 
@@ -251,13 +173,7 @@ impl Table {
 
     /// Writes the table as a Parquet file, which has its name when it is complete.
     fn write_parquet(&self, path: PathBuf) -> PyResult<()> {
-        let partial = path.with_extension("partial");
-        let compressed = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-        let file = File::create(&partial)?;
-        let written = ArrowWriter::try_new(file, self.0.schema(), Some(compressed))
-            .and_then(|mut writer| writer.write(&self.0).and_then(|()| writer.close()));
-        written.map_err(failed)?;
-        Ok(std::fs::rename(&partial, &path)?)
+        Ok(data_set::write_batch(&path, &self.0)?)
     }
 
     /// A table from a Parquet file.

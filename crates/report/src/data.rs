@@ -1,5 +1,6 @@
 //! Results for other programs: JSON in a stable order, CSV with units in the headings.
 
+use crate::data_set::{QUANTITIES, Quantity};
 use crate::document::{Cell, Column, Table};
 use crate::files::OutputFile;
 use ackord_measure::{
@@ -103,28 +104,11 @@ fn queues_csv(run: &RunSummary) -> Vec<u8> {
 
 /// One file per quantity below `series/`, a row per point: time, whose, value.
 pub fn series_csv(series: &SeriesSet) -> Vec<OutputFile> {
-    let flows = |file: &str, value: &str, pick: fn(&ackord_measure::FlowSeries) -> &Trace| {
-        let traces = series.flows.iter().map(|flow| (flow.name.as_str(), pick(flow)));
-        trace_file(file, ["flow", value], traces)
+    let file = |quantity: &Quantity| {
+        let headings = ["time_s", quantity.whose(), quantity.value];
+        trace_file(quantity.name, headings, quantity.traces(series))
     };
-    let links = |file: &str, value: &str, pick: fn(&ackord_measure::LinkSeries) -> &Trace| {
-        let traces = series.links.iter().map(|link| (link.name.as_str(), pick(link)));
-        trace_file(file, ["link", value], traces)
-    };
-    vec![
-        flows("cwnd", "cwnd_bytes", |flow| &flow.cwnd),
-        flows("ssthresh", "ssthresh_bytes", |flow| &flow.ssthresh),
-        flows("rtt", "rtt_s", |flow| &flow.rtt),
-        flows("sent", "sent_offset_bytes", |flow| &flow.sent),
-        flows("retransmitted", "retransmitted_offset_bytes", |flow| &flow.retransmitted),
-        flows("acked", "acked_offset_bytes", |flow| &flow.acked),
-        flows("delivered", "delivered_offset_bytes", |flow| &flow.delivered),
-        flows("goodput", "goodput_bit_s", |flow| &flow.throughput),
-        links("queue-packets", "queue_packets", |link| &link.queue_packets),
-        links("queue-bytes", "queue_bytes", |link| &link.queue_bytes),
-        links("drops", "queue_packets_at_drop", |link| &link.drops),
-        links("throughput", "throughput_bit_s", |link| &link.throughput),
-    ]
+    QUANTITIES.iter().map(file).collect()
 }
 
 /// A table as CSV, with all the digits that its cells have. A column of intervals becomes two: the
@@ -161,12 +145,8 @@ pub fn table_csv(file: &str, table: &Table) -> OutputFile {
     OutputFile::new(file, csv.finish())
 }
 
-fn trace_file<'a>(
-    file: &str,
-    [whose, value]: [&str; 2],
-    traces: impl Iterator<Item = (&'a str, &'a Trace)>,
-) -> OutputFile {
-    let mut csv = Csv::new(["time_s", whose, value]);
+fn trace_file(file: &str, headings: [&str; 3], traces: Vec<(&str, &Trace)>) -> OutputFile {
+    let mut csv = Csv::new(headings);
     for (name, trace) in traces {
         for point in trace.points() {
             csv.row([exact_seconds(point.at), name.to_owned(), point.value.to_string()]);
@@ -187,20 +167,20 @@ fn maybe<T: ToString>(value: Option<T>) -> String {
 }
 
 /// A CSV file in memory (RFC 4180, with LF).
-struct Csv(csv::Writer<Vec<u8>>);
+pub(crate) struct Csv(csv::Writer<Vec<u8>>);
 
 impl Csv {
-    fn new<'a>(headings: impl IntoIterator<Item = &'a str>) -> Csv {
+    pub(crate) fn new<'a>(headings: impl IntoIterator<Item = &'a str>) -> Csv {
         let mut csv = Csv(csv::Writer::from_writer(Vec::new()));
         csv.row(headings);
         csv
     }
 
-    fn row(&mut self, cells: impl IntoIterator<Item = impl AsRef<[u8]>>) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = impl AsRef<[u8]>>) {
         self.0.write_record(cells).expect("every row has as many cells as there are headings");
     }
 
-    fn finish(self) -> Vec<u8> {
+    pub(crate) fn finish(self) -> Vec<u8> {
         self.0.into_inner().expect("memory takes every byte")
     }
 }

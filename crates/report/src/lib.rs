@@ -14,6 +14,7 @@
 //! | `interactive.rs` | what draws plots in a browser, where it was built |
 //! | `page.rs`, `page/` | a diagnosis as an interactive page |
 //! | `data.rs` | JSON and CSV |
+//! | `data_set/` | [`data_set`]: columns for programs that compute, as CSV and Parquet |
 //! | `event_log.rs` | [`EventLog`]: the events of a run as lines of JSON |
 //! | `files.rs` | files written whole or not at all |
 //! | `escape.rs` | text made safe for HTML and XML |
@@ -21,6 +22,7 @@
 //! The same input gives the same bytes. No clock is read: a report does not say when it was made.
 
 pub mod data;
+pub mod data_set;
 pub mod document;
 mod escape;
 mod event_log;

@@ -78,11 +78,7 @@ pub fn run_all_with_journal<T: Send + Serialize + DeserializeOwned>(
 /// How far one run has come, as a callback.
 type OfRun<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
-fn run<T>(
-    job: &Job,
-    keep: impl Fn(&Job, RunOutcome) -> T,
-    progress: &mut OfRun<'_>,
-) -> Ended<T> {
+fn run<T>(job: &Job, keep: impl Fn(&Job, RunOutcome) -> T, progress: &mut OfRun<'_>) -> Ended<T> {
     let options = RunOptions { series: job.series, ..RunOptions::summary_only(job.seed) };
     let one = || match execute(&job.scenario, options, progress) {
         Ok(RunOutcome { ending: Ending::Interrupted(_), .. }) => Ended::Stopped,
@@ -175,9 +171,8 @@ mod tests {
     fn results_come_in_the_order_of_the_jobs_whatever_the_number_of_threads() {
         let with_threads = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            pool.expect("a few threads").install(|| {
-                kept(run_all(&jobs(), |job, run| (job.seed, run.summary), &unwatched))
-            })
+            pool.expect("a few threads")
+                .install(|| kept(run_all(&jobs(), |job, run| (job.seed, run.summary), &unwatched)))
         };
         let one = with_threads(1);
         assert_eq!(one.iter().map(|(seed, _)| *seed).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);

@@ -13,9 +13,9 @@ use crate::run::VERSION;
 use ackord_scenario::Scenario;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::fmt;
-use serde_json::value::RawValue;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -182,12 +182,7 @@ impl fmt::Debug for Journal {
 impl Key {
     /// The run of `scenario` with `seed` by this version of the program, of which `kept` is kept.
     pub fn new(scenario: &Scenario, seed: u64, kept: &str) -> Key {
-        Key {
-            scenario: scenario.hash(),
-            seed,
-            version: VERSION.to_owned(),
-            kept: kept.to_owned(),
-        }
+        Key { scenario: scenario.hash(), seed, version: VERSION.to_owned(), kept: kept.to_owned() }
     }
 
     fn line<'a, T>(&'a self, run: Option<&'a T>, failed: Option<&'a str>) -> LineOf<'a, T> {
