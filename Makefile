@@ -15,7 +15,7 @@ HZ ?= 250
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo ui agent python docs test test-long quick check papers interop accuracy fuzz audit kernel package bench bench-peers ns2-band ns3-band generated fmt
+.PHONY: help demo ui agent python docs test test-long quick check cost papers interop accuracy fuzz audit kernel package bench bench-peers ns2-band ns3-band generated fmt
 
 help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -73,6 +73,11 @@ check: ## what a change must pass besides the tests: format, lints, layers, size
 	@# A mechanism that the guide does not explain, or the other way round.
 	cargo test --quiet --package ackord-study --lib every_mechanism_has_an_entry
 	cargo deny --log-level error check licenses bans sources
+
+cost: ## instructions of a dozen workloads against those recorded (RECORD=1 records, SHOW=fq-codel lists functions)
+	@scripts/install.sh build
+	@scripts/install.sh cost || echo "install: the cost will say SKIPPED" >&2
+	cargo run --quiet --package ackord-xtask -- cost $(if $(RECORD),--record) $(if $(SHOW),--show $(SHOW))
 
 fuzz: ## look for inputs that break something (SECONDS_EACH=60; TARGETS="pair packet")
 	@scripts/install.sh build

@@ -1,13 +1,14 @@
 #!/bin/sh
 # Installs what is missing for a purpose, and nothing else. Quick when all is there.
 #
-# Usage: scripts/install.sh build|test|agent|check|python|docs|fuzz|kernel|package|ui|bench-peers
+# Usage: scripts/install.sh build|test|agent|check|cost|python|docs|fuzz|kernel|package|ui|bench-peers
 #
 # build        a Rust toolchain and a linker: without them it fails
 # test         cargo-nextest, and tools that some tests use; without these those tests say SKIPPED
 # agent        clang and libelf for the agent's programs in the kernel: without them it fails; servers and tools that
 #              its tests use
 # check        cargo-deny
+# cost         valgrind
 # python       Python with virtual environments: without them it fails
 # docs         Python with virtual environments, and git: without them it fails
 # fuzz         cargo-fuzz and a C++ compiler
@@ -188,6 +189,10 @@ check)
     install_missing
     need_cargo deny 0.20.2
     ;;
+cost)
+    need valgrind valgrind
+    install_missing
+    ;;
 python)
     need_rust
     need cc gcc
@@ -255,7 +260,7 @@ bench-peers)
     install_missing
     ;;
 *)
-    echo "usage: $0 build|test|agent|check|python|docs|fuzz|kernel|package|ui|bench-peers" >&2
+    echo "usage: $0 build|test|agent|check|cost|python|docs|fuzz|kernel|package|ui|bench-peers" >&2
     exit 2
     ;;
 esac

@@ -10,11 +10,13 @@
 //! | `translations.rs` | a page in Korean has the numbers, the code and the links of its original |
 //! | `ledger/` | what the RFCs ask of an endpoint, where it is done and what shows it |
 //! | `profiles/` | every knob of every profile has a source, and a test that holds its value |
+//! | `cost/` | what the program's workloads cost in instructions, against recorded counts |
 //! | `rooms.rs` | the picture of the crates with their sizes |
 //! | `generated.rs` | output quoted in the documents is what the program prints today; so are the guide's pages |
 //! | `findings.rs` | what a check found |
 //! | `workspace.rs` | the checkout: its root, its tracked files, its built program |
 
+mod cost;
 mod docs;
 mod findings;
 mod generated;
@@ -45,6 +47,7 @@ const CHECKS: &[Check] = &[
     ("profiles", profiles::check),
     ("generated", generated::check),
     ("guide", generated::check_guide),
+    ("cost", cost::check),
 ];
 
 fn main() -> ExitCode {
@@ -62,11 +65,16 @@ fn main() -> ExitCode {
     if wanted == ["ledger", "--write"] {
         return finish("ledger --write", generated::write_pages(&workspace));
     }
+    match wanted.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["cost", "--record"] => return finish("cost --record", cost::record(&workspace)),
+        ["cost", "--show", name] => return finish("cost --show", cost::show(&workspace, name)),
+        _ => {}
+    }
     let known = |name: &String| CHECKS.iter().any(|(check, _)| check == name);
     if wanted.is_empty() || !wanted.iter().all(known) {
         let names: Vec<_> = CHECKS.iter().map(|(name, _)| *name).collect();
         eprintln!(
-            "usage: xtask CHECK...   with {}; or: generated --write, ledger --write",
+            "usage: xtask CHECK...   with {}; or: generated --write, ledger --write, cost --record, cost --show WORKLOAD",
             names.join(", ")
         );
         return ExitCode::from(2);
