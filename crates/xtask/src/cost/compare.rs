@@ -9,6 +9,8 @@ use std::fmt::Write;
 
 /// How many functions are named when a workload costs more.
 const NAMED: usize = 10;
+/// A rise below this share of the workload is not what made it dearer.
+const WORTH_NAMING_PER_MILLE: u64 = 1;
 const RECORD: &str = "`make cost RECORD=1` records it";
 
 /// Says which workloads cost too much more than before and where, and which are on one side only.
@@ -65,7 +67,12 @@ fn risen(before: &Recorded, now: &Counted) -> String {
             let then = recorded.get(name.as_str()).copied();
             // Of a function that was too small to be recorded only the largest it can have been is known.
             let rise = count.saturating_sub(then.unwrap_or_else(|| before.least()));
-            (rise > 0).then_some((rise, name.as_str(), then, count))
+            (rise * 1_000 >= before.instructions * WORTH_NAMING_PER_MILLE).then_some((
+                rise,
+                name.as_str(),
+                then,
+                count,
+            ))
         })
         .collect();
     risen.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
