@@ -1,7 +1,7 @@
-// The dumbbell of run.py in ns-3: many NewReno flows over one drop-tail bottleneck, every flow
-// between a sender and a receiver node of its own.
+// The dumbbell of run.py in ns-3: many flows over one drop-tail bottleneck, every flow between a
+// sender and a receiver node of its own.
 //
-// Usage: dumbbell --flows=N --seconds=S --counted=false [--scheduler=TYPE]
+// Usage: dumbbell --flows=N --seconds=S --counted=false --stack=newreno|cubic [--scheduler=TYPE]
 //
 // With --counted=false nothing is watched and nothing printed, so that only the simulation costs
 // time; with --counted=true the same run counts what leaves the bottleneck and prints JSON.
@@ -25,7 +25,9 @@ using namespace ns3;
 namespace
 {
 
+/// Of payload in a packet of 1500 bytes, and what the timestamps take of it.
 constexpr uint32_t SEGMENT_BYTES = 1460;
+constexpr uint32_t TIMESTAMPS_BYTES = 12;
 /// Never limits a flow after its slow start. Far larger ones make ns-3 slower, to no purpose.
 constexpr uint32_t BUFFER_BYTES = 1000000;
 constexpr uint16_t PORT = 9;
@@ -52,22 +54,25 @@ Dropped(Ptr<const Packet>)
     counter.drops++;
 }
 
-/// The same TCP as in the other two simulators: NewReno, one ACK per segment, no timestamps, an
-/// initial window of ten, 200 ms as the least retransmission time-out. SACK stays on, because
-/// without it this version falls from one time-out into the next and leaves the link half empty.
+/// The same TCP as in the other two simulators: one ACK per segment, an initial window of ten,
+/// 200 ms as the least retransmission time-out; NewReno without timestamps, CUBIC with them. SACK
+/// stays on, because without it this version falls from one time-out into the next and leaves the
+/// link half empty.
 void
-ConfigureTcp()
+ConfigureTcp(bool cubic)
 {
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType",
+                       TypeIdValue(cubic ? TcpCubic::GetTypeId() : TcpNewReno::GetTypeId()));
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType",
                        TypeIdValue(TcpClassicRecovery::GetTypeId()));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT_BYTES));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize",
+                       UintegerValue(cubic ? SEGMENT_BYTES - TIMESTAMPS_BYTES : SEGMENT_BYTES));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(BUFFER_BYTES));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(BUFFER_BYTES));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(true));
-    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(cubic));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
 }
 
@@ -93,14 +98,15 @@ main(int argc, char** argv)
     double seconds = 20;
     bool counted = false;
     std::string scheduler = "ns3::PriorityQueueScheduler";
-    // Before the command line, so that its options can override: --ns3::TcpSocketBase::Sack=true.
-    ConfigureTcp();
+    std::string stack = "newreno";
     CommandLine commandLine(__FILE__);
     commandLine.AddValue("flows", "number of flows", flows);
     commandLine.AddValue("seconds", "simulated time", seconds);
     commandLine.AddValue("counted", "count and print instead of being timed", counted);
     commandLine.AddValue("scheduler", "event queue", scheduler);
+    commandLine.AddValue("stack", "newreno or cubic", stack);
     commandLine.Parse(argc, argv);
+    ConfigureTcp(stack == "cubic");
 
     GlobalValue::Bind("SchedulerType", StringValue(scheduler));
 

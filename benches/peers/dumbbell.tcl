@@ -1,12 +1,13 @@
-# The dumbbell of run.py in ns-2: many NewReno flows over one drop-tail bottleneck.
+# The dumbbell of run.py in ns-2: many flows over one drop-tail bottleneck.
 #
-# Usage: ns dumbbell.tcl FLOWS leaf|host SECONDS timed|counted SCHEDULER
+# Usage: ns dumbbell.tcl FLOWS leaf|host SECONDS timed|counted SCHEDULER newreno|cubic
 #
+# newreno: without SACK and timestamps. cubic: ns-2's copy of Linux, with SACK and timestamps.
 # leaf: every flow has a sender and a receiver node of its own; host: all share one pair.
 # timed: nothing is watched, prints nothing, so that only the simulation costs time.
 # counted: the same run with a monitor on the bottleneck's queue; prints one line of JSON.
 
-foreach {flows topology seconds purpose scheduler} $argv break
+foreach {flows topology seconds purpose scheduler stack} $argv break
 
 # ns-2 clears every header of every packet: keep the three that this run needs.
 remove-all-packet-headers
@@ -20,6 +21,7 @@ Agent/TCP set packetSize_ 1460
 # One megabyte, as in the other two.
 Agent/TCP set window_ 684
 Agent/TCP set windowInit_ 10
+Agent/TCP/Linux set timestamps_ true
 
 set sim [new Simulator]
 $sim use-scheduler $scheduler
@@ -49,11 +51,18 @@ $starts seed 7
 if {$topology eq "host"} { set pair [host_pair] }
 for {set i 0} {$i < $flows} {incr i} {
     if {$topology eq "leaf"} { set pair [host_pair] }
-    set tcp [new Agent/TCP/Newreno]
-    set sink [new Agent/TCPSink]
+    if {$stack eq "cubic"} {
+        set tcp [new Agent/TCP/Linux]
+        set sink [new Agent/TCPSink/Sack1]
+        $sink set ts_echo_rfc1323_ true
+    } else {
+        set tcp [new Agent/TCP/Newreno]
+        set sink [new Agent/TCPSink]
+    }
     $sim attach-agent [lindex $pair 0] $tcp
     $sim attach-agent [lindex $pair 1] $sink
     $sim connect $tcp $sink
+    if {$stack eq "cubic"} { $sim at 0 "$tcp select_ca cubic" }
     set source [new Application/FTP]
     $source attach-agent $tcp
     $sim at [$starts uniform 0 1] "$source start"

@@ -13,17 +13,41 @@ use serde::Serialize;
 /// N senders, a bottleneck of 10 Mbit/s times N, N receivers.
 #[derive(Clone, Copy, Debug)]
 pub struct Dumbbell {
-    /// How many flows, at least one.
-    pub flows: u16,
+    /// How many flows, at least one; half as many as there are node numbers if each has hosts of its own.
+    pub flows: u32,
     /// Whether each flow has a pair of hosts of its own, or all share one.
     pub own_hosts: bool,
+    /// What the endpoints do.
+    pub stack: DumbbellStack,
+}
+
+/// Endpoints as the other simulators have them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DumbbellStack {
+    /// NewReno without SACK and timestamps, as in ns-2.
+    NewReno,
+    /// NewReno's window with SACK and without timestamps, as in ns-3.
+    RenoSack,
+    /// CUBIC with SACK and timestamps.
+    Cubic,
+}
+
+impl DumbbellStack {
+    /// Congestion control, recovery, SACK and timestamps.
+    fn keys(self) -> [&'static str; 4] {
+        match self {
+            DumbbellStack::NewReno => ["reno", "newreno", "off", "off"],
+            DumbbellStack::RenoSack => ["reno", "sack", "on", "off"],
+            DumbbellStack::Cubic => ["cubic", "sack", "on", "on"],
+        }
+    }
 }
 
 /// What a run of it came to.
 #[derive(Clone, Debug, Serialize)]
 pub struct DumbbellRun {
     topology: &'static str,
-    flows: u16,
+    flows: u32,
     simulated_s: f64,
     /// Data packets whose transmission over the bottleneck began.
     pub packets: u64,
@@ -66,8 +90,9 @@ impl Dumbbell {
         })
     }
 
-    /// The scenario, with the numbers of `benches/peers/README.md`.
-    fn text(self) -> String {
+    /// The scenario as a file's text, with the numbers of `benches/peers/README.md`.
+    #[must_use]
+    pub fn text(self) -> String {
         let flows = u64::from(self.flows);
         let rate_mbit = 10 * flows;
         let bdp_packets = rate_mbit * 1_000_000 * 40 / 1_000 / 8 / 1_500;
@@ -83,9 +108,14 @@ impl Dumbbell {
             "queue = {{ kind = 'drop-tail', limit = '{bdp_packets} packets' }}\nreverse = {{ queue = {ample} }}"
         );
         let name = format!("name = '{BOTTLENECK}'\n");
+        let [congestion, recovery, sack, timestamps] = self.stack.keys();
+        let chosen = format!(
+            "congestion = '{congestion}'\nrecovery = '{recovery}'\nsack = '{sack}'\ntimestamps = '{timestamps}'\n"
+        );
         format!(
             "name = 'dumbbell-{flows}'\n{HEAD}[hosts.left]\ncount = {hosts}\n[hosts.right]\ncount = {hosts}\n"
         ) + TCP
+            + &chosen
             + &link("", ("left-*", "a"), access_mbit, 1, &queue)
             + &link("", ("b", "right-*"), access_mbit, 1, &queue)
             + &link(&name, ("a", "b"), rate_mbit, 18, &bottleneck)
@@ -122,14 +152,10 @@ duration = '20 s'
 ";
 
 const TCP: &str = "[tcp]
-congestion = 'reno'
-recovery = 'newreno'
 ack = 'immediate'
 nagle = 'off'
 mss = '1460 B'
 initial_window = 10
-sack = 'off'
-timestamps = 'off'
 rto_min = '200 ms'
 send_buffer = '1 MB'
 receive_buffer = '1 MB'
@@ -142,8 +168,10 @@ mod tests {
     #[test]
     fn both_topologies_carry_as_many_flows_as_were_asked_for() {
         for (flows, own_hosts) in [(1, true), (7, true), (1, false), (7, false)] {
-            let scenario = Dumbbell { flows, own_hosts }.scenario().expect("sound");
-            assert_eq!(scenario.flows.len(), usize::from(flows), "{own_hosts}");
+            for stack in [DumbbellStack::NewReno, DumbbellStack::RenoSack, DumbbellStack::Cubic] {
+                let scenario = Dumbbell { flows, own_hosts, stack }.scenario().expect("sound");
+                assert_eq!(scenario.flows.len(), flows as usize, "{own_hosts}");
+            }
         }
     }
 }

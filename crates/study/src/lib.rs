@@ -51,7 +51,7 @@ pub use capture::{
 };
 pub use capture_folder::{CaptureFolder, CaptureFolderError};
 pub use compare::{CompareOptions, ComparisonOutcome, Variant, Variants, VaryError, compare};
-pub use dumbbell::{Dumbbell, DumbbellRun};
+pub use dumbbell::{Dumbbell, DumbbellRun, DumbbellStack};
 pub use effort::Effort;
 pub use execute::{ExecuteError, execute};
 pub use history::{

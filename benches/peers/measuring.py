@@ -1,0 +1,87 @@
+"""How a cost is measured: CPU time (user and system) and peak memory of whole processes.
+
+A cost is that of a run less that of the same command for almost no simulated time, which builds everything and
+simulates nothing. The kernel counts CPU time in ticks and starts up with caches cold, so that runs shorter than
+`TURN` are made several times in a row.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+
+# CPU seconds of a turn at least; and what a job with two turns may have spent before it sits the rest out.
+TURN = 1.0
+ENOUGH = 30
+
+
+def output(command):
+    """What `command` prints; ends the program where it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\nfailed: {done.stderr.strip()}")
+    return done.stdout
+
+
+def usage(command, **streams):
+    """CPU seconds and peak memory in MB of one run of `command`."""
+    streams.setdefault("stdout", subprocess.DEVNULL)
+    process = subprocess.Popen(command, **streams)
+    _, status, spent = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))} failed")
+    return spent.ru_utime + spent.ru_stime, spent.ru_maxrss / 1e3
+
+
+class Cost:
+    """What `long` costs more than `short`, per packet, in several turns."""
+
+    def __init__(self, long, short, packets):
+        self.long, self.short, self.packets = long, short, packets
+        self.turns = []
+        self.memory_mb = 0.0
+        first = self.difference()
+        self.in_a_row = max(1, round(TURN / max(first, TURN / 20)))
+        if self.in_a_row == 1:
+            self.add(first)
+
+    def measure(self):
+        """One turn more, if another is worth its time."""
+        if len(self.turns) >= 2 and sum(self.turns) * self.packets > ENOUGH * 1e9:
+            return
+        if self.turns and self.turns[0] * self.packets > 2 * ENOUGH * 1e9:
+            return
+        self.add(sum(self.difference() for _ in range(self.in_a_row)) / self.in_a_row)
+
+    def add(self, seconds):
+        self.turns.append(seconds * 1e9 / self.packets)
+
+    def difference(self):
+        seconds, memory = usage(self.long)
+        self.memory_mb = max(self.memory_mb, memory)
+        return seconds - usage(self.short)[0]
+
+    @property
+    def ns(self):
+        """Nanoseconds of CPU time per packet: the median of the turns."""
+        return statistics.median(self.turns)
+
+    def figures(self):
+        """What a table and JSON show of it."""
+        return {
+            "cpu_ns_per_packet": round(self.ns, 1),
+            "cpu_ns_per_packet_lowest": round(min(self.turns), 1),
+            "cpu_ns_per_packet_highest": round(max(self.turns), 1),
+            "turns": len(self.turns),
+            "packets": self.packets,
+            "memory_peak_mb": round(self.memory_mb, 1),
+        }
+
+
+def in_turn(costs, turns):
+    """Measures all `costs` in turn, so that a busy machine troubles all alike."""
+    for _ in range(turns):
+        for cost in costs:
+            if len(cost.turns) < turns:
+                cost.measure()
