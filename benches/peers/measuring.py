@@ -9,6 +9,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 
 # CPU seconds of a turn at least; and what a job with two turns may have spent before it sits the rest out.
 TURN = 1.0
@@ -23,14 +24,15 @@ def output(command):
     return done.stdout
 
 
-def usage(command, **streams):
+def usage(command):
     """CPU seconds and peak memory in MB of one run of `command`."""
-    streams.setdefault("stdout", subprocess.DEVNULL)
-    process = subprocess.Popen(command, **streams)
-    _, status, spent = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))} failed")
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)
+        _, status, spent = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            said.seek(0)
+            sys.exit(f"{' '.join(map(str, command))}\nfailed: {said.read().decode(errors='replace').strip()}")
     return spent.ru_utime + spent.ru_stime, spent.ru_maxrss / 1e3
 
 

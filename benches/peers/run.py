@@ -167,10 +167,10 @@ def show_peers(rows):
 
 
 def show_ours(title, rows, name, factor):
-    print(f"\n{title}\n{'':36} {'packets':>10} {'CPU ns/packet':>13} {'memory MB':>9} {'factor':>7}  goal")
+    print(f"\n{title}\n{'':50} {'packets':>10} {'CPU ns/packet':>13} {'memory MB':>9} {'factor':>7}  goal")
     for r in rows:
         goal = {None: "", True: "met", False: "MISSED"}[r["goal_met"]]
-        print(f"{name(r):36} {r['packets']:10} {r['cpu_ns_per_packet']:13.0f} {r['memory_peak_mb']:9.0f} "
+        print(f"{name(r):50} {r['packets']:10} {r['cpu_ns_per_packet']:13.0f} {r['memory_peak_mb']:9.0f} "
               f"{r[factor]:7.2f}  {goal}")
 
 
@@ -195,7 +195,7 @@ def alone(options, program):
     show_ours("Ackord, ten flows", result["report_and_trace"], lambda r: r["what"], "factor")
     result["large_window"] = ours.large_window(program, turns, options.quick)
     show_ours(f"Ackord, one BBR flow on a path of {ours.WINDOW} packets", result["large_window"],
-              lambda r: f"{r['profile']}: {r['what']}", "factor")
+              lambda r: f"{r['profile']}, {r['what']} (mean window {r['mean_window_segments']})", "factor")
     return result
 
 
