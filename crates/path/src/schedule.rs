@@ -1,33 +1,43 @@
 //! Who is due next: one time per small id, the earliest always at hand.
 //!
-//! A winner tree: the leaves of a complete binary tree hold (time, id), every inner node holds
-//! the earlier of its two children, so the root is the earliest of all. Setting a time rewrites one
-//! path from leaf to root: log2(n) minima without a data-dependent branch, and no position table.
-//! The comparison with an indexed heap is decision 0050 and `benches/schedule.rs`.
+//! A winner tree of eight children: the leaves hold a key per id, every group of eight gives its least key to the
+//! group above, and the root is the least of all. A key is the time with the id below it, in one integer: the least
+//! of eight takes seven minima without a data-dependent branch, and eight keys are one cache line. Setting a time
+//! rewrites the path towards the root, up to the first group whose least key stays what it was.
+//! The comparison with other structures is decision 0050 and `benches/schedule.rs`.
 //!
 //! Ties go to the smaller id. There is one entry per id: setting a time replaces the former one.
 
 use ackord_units::Time;
-use std::hint::select_unpredictable;
 
 /// One time per id, and the earliest of them. [`Time::NEVER`] is "not scheduled".
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// A heap-shaped array: node 1 is the root, node `n`'s children are `2n` and `2n + 1`, leaf
-    /// `id` is node `leaves + id`.
-    nodes: Vec<Entry>,
-    leaves: usize,
+    /// The least key.
+    root: u64,
+    /// The topmost group.
+    top: [u64; WIDTH],
+    /// All groups below it: those of the leaves, then those above them, and so on.
+    groups: Vec<[u64; WIDTH]>,
+    /// Where the groups of each level begin, from the leaves up.
+    levels: Vec<usize>,
+    /// When each id is due.
+    times: Vec<Time>,
+    /// How many bits of a key are the id.
+    id_bits: u32,
+    /// The time, in nanoseconds, from which keys count.
+    base: u64,
+    /// Nanoseconds after that for which keys have no room any more: all those have the same.
+    far: u64,
+    /// The least key of a time that is far.
+    far_key: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    /// Nanoseconds, at most [`NOT_DUE`].
-    due_at: u64,
-    id: u32,
-}
+/// Children of a group.
+const WIDTH: usize = 8;
 
-/// Later than any time, and one less than the largest integer so that one can be added to it.
-const NOT_DUE: u64 = u64::MAX - 1;
+/// The key of an id that is not scheduled.
+const NOT_DUE: u64 = u64::MAX;
 
 impl Schedule {
     /// A schedule for the ids `0..ids`, none of them due.
@@ -35,16 +45,25 @@ impl Schedule {
     /// # Panics
     /// If there are more than 2^31 ids.
     pub fn new(ids: usize) -> Schedule {
-        assert!(ids <= 1 << 31, "ids are 32-bit");
-        let mut schedule = Schedule { nodes: Vec::new(), leaves: 0 };
-        schedule.rebuild(Vec::new(), ids);
+        let mut schedule = Schedule {
+            root: NOT_DUE,
+            top: [NOT_DUE; WIDTH],
+            groups: Vec::new(),
+            levels: Vec::new(),
+            times: Vec::new(),
+            id_bits: 0,
+            base: 0,
+            far: 0,
+            far_key: 0,
+        };
+        schedule.make_room(ids);
         schedule
     }
 
     /// Makes room for the ids `0..ids`; those already there keep their times.
     pub fn grow(&mut self, ids: usize) {
-        if ids > self.leaves {
-            self.rebuild(self.nodes[self.leaves..].to_vec(), ids);
+        if ids > self.times.len() {
+            self.make_room(ids.next_power_of_two());
         }
     }
 
@@ -54,13 +73,18 @@ impl Schedule {
     /// If `id` is beyond the ids the schedule was made for.
     #[inline]
     pub fn set(&mut self, id: u32, time: Time) {
-        let mut node = self.leaves + id as usize;
-        let mut winner = Entry { due_at: time.as_nanos().min(NOT_DUE), id };
-        self.nodes[node] = winner;
-        while node > 1 {
-            winner = earlier(winner, self.nodes[node ^ 1], node);
-            node >>= 1;
-            self.nodes[node] = winner;
+        self.times[id as usize] = time;
+        let after = time.as_nanos().wrapping_sub(self.base);
+        let key = if after < self.far {
+            self.key(after, id)
+        } else if time == Time::NEVER {
+            NOT_DUE
+        } else {
+            return self.set_beyond(id, time);
+        };
+        self.put(id, key);
+        if self.root >= self.far_key {
+            self.look_farther();
         }
     }
 
@@ -73,51 +97,112 @@ impl Schedule {
     /// The earliest time and whose it is, or nothing if nobody is due.
     #[inline]
     pub fn peek(&self) -> Option<(Time, u32)> {
-        let Entry { due_at, id } = self.nodes[1];
-        (due_at != NOT_DUE).then_some((Time::from_nanos(due_at), id))
+        let id = (self.root & !(u64::MAX.wrapping_shl(self.id_bits))) as u32;
+        (self.root != NOT_DUE).then(|| (self.next_at(), id))
     }
 
     /// The earliest time; [`Time::NEVER`] if nobody is due.
     #[inline]
     pub fn next_at(&self) -> Time {
-        self.nodes[1].time()
+        if self.root == NOT_DUE {
+            return Time::NEVER;
+        }
+        Time::from_nanos(self.base.wrapping_add(self.root.wrapping_shr(self.id_bits)))
     }
 
     /// When `id` is due; [`Time::NEVER`] if it is not.
     #[inline]
     pub fn time_of(&self, id: u32) -> Time {
-        self.nodes[self.leaves + id as usize].time()
+        self.times[id as usize]
     }
 
-    fn rebuild(&mut self, mut leaves: Vec<Entry>, ids: usize) {
-        self.leaves = ids.next_power_of_two().max(2);
-        leaves
-            .extend((leaves.len()..self.leaves).map(|id| Entry { due_at: NOT_DUE, id: id as u32 }));
-        self.nodes = vec![Entry { due_at: NOT_DUE, id: 0 }; self.leaves];
-        self.nodes.append(&mut leaves);
-        for node in (1..self.leaves).rev() {
-            self.nodes[node] = earlier(self.nodes[2 * node], self.nodes[2 * node + 1], 2 * node);
+    /// The key of an id that is due so many nanoseconds after the base.
+    #[inline]
+    fn key(&self, after: u64, id: u32) -> u64 {
+        // Never as many bits as there are: the shift is one instruction.
+        after.wrapping_shl(self.id_bits) | u64::from(id)
+    }
+
+    /// Writes a key and the least keys above it.
+    #[inline]
+    fn put(&mut self, id: u32, mut key: u64) {
+        let mut place = id as usize;
+        for &begins in &self.levels {
+            let group = &mut self.groups[begins + place / WIDTH];
+            let child = &mut group[place % WIDTH];
+            if *child == key {
+                return;
+            }
+            *child = key;
+            key = least(group);
+            place /= WIDTH;
+        }
+        self.top[place % WIDTH] = key;
+        self.root = least(&self.top);
+    }
+
+    /// A time before those that keys can tell, or after them.
+    #[cold]
+    fn set_beyond(&mut self, id: u32, time: Time) {
+        if time.as_nanos() < self.base {
+            return self.rebase();
+        }
+        self.put(id, self.key(self.far, id));
+        if self.root >= self.far_key {
+            self.look_farther();
         }
     }
-}
 
-impl Entry {
-    #[inline]
-    fn time(self) -> Time {
-        if self.due_at == NOT_DUE { Time::NEVER } else { Time::from_nanos(self.due_at) }
+    /// Nobody may be due within what keys can tell.
+    #[cold]
+    fn look_farther(&mut self) {
+        if self.root != NOT_DUE {
+            self.rebase();
+        }
+    }
+
+    /// Lets keys count from the earliest time.
+    fn rebase(&mut self) {
+        let earliest = self.times.iter().min().copied().unwrap_or(Time::NEVER);
+        self.base = match earliest {
+            Time::NEVER => 0,
+            // No later than leaves "never" beyond what keys can tell.
+            earliest => earliest.as_nanos().min(Time::NEVER.as_nanos() - self.far),
+        };
+        for id in 0..self.times.len() as u32 {
+            let time = self.times[id as usize];
+            let after = time.as_nanos().wrapping_sub(self.base).min(self.far);
+            self.put(id, if time == Time::NEVER { NOT_DUE } else { self.key(after, id) });
+        }
+    }
+
+    fn make_room(&mut self, ids: usize) {
+        assert!(ids <= 1 << 31, "ids are 32-bit");
+        self.times.resize(ids, Time::NEVER);
+        self.id_bits = ids.max(2).next_power_of_two().ilog2();
+        // One less than fits: with an id of ones only it would be the key of who is not due.
+        self.far = (u64::MAX >> self.id_bits) - 1;
+        self.far_key = self.far << self.id_bits;
+        self.levels.clear();
+        let (mut groups, mut children) = (0, ids);
+        while children > WIDTH {
+            self.levels.push(groups);
+            children = children.div_ceil(WIDTH);
+            groups += children;
+        }
+        self.groups = vec![[NOT_DUE; WIDTH]; groups];
+        self.top = [NOT_DUE; WIDTH];
+        self.root = NOT_DUE;
+        self.rebase();
     }
 }
 
-/// The earlier of the winner below `node` and the winner below the node beside it.
+/// The least key of a group, by minima of which no more than three depend on one another.
 #[inline]
-fn earlier(winner: Entry, other: Entry, node: usize) -> Entry {
-    // Nodes to the left hold smaller ids: the other one wins a tie if it is to the left, that is,
-    // if `node` is odd. Who wins is as good as random, hence conditional moves and no branch.
-    let other_wins = other.due_at < winner.due_at + (node & 1) as u64;
-    Entry {
-        due_at: select_unpredictable(other_wins, other.due_at, winner.due_at),
-        id: select_unpredictable(other_wins, other.id, winner.id),
-    }
+fn least(group: &[u64; WIDTH]) -> u64 {
+    let [a, b, c, d, e, f, g, h] = *group;
+    let (left, right) = (a.min(b).min(c.min(d)), e.min(f).min(g.min(h)));
+    left.min(right)
 }
 
 #[cfg(test)]
@@ -156,16 +241,45 @@ mod tests {
         assert_eq!((schedule.peek(), schedule.time_of(1)), (Some((at(4), 8)), at(5)));
     }
 
+    /// Spans of simulated time that keys have no room for, with the ids that leave the least.
+    #[test]
+    fn times_that_are_far_apart_stay_in_order() {
+        let mut schedule = Schedule::new(1 << 20);
+        let last = (1 << 20) - 1;
+        let times = [u64::MAX - 1, 3, 1 << 60, 1 << 45, (1 << 60) + 1, 1 << 44, u64::MAX - 2];
+        for (id, time) in (0..).zip(times) {
+            schedule.set(last - id, at(time));
+        }
+        schedule.set(0, Time::NEVER);
+        let mut told = Vec::new();
+        while let Some((time, id)) = schedule.peek() {
+            assert_eq!(schedule.time_of(id), time);
+            told.push(time.as_nanos());
+            schedule.clear(id);
+        }
+        let mut sorted = times;
+        sorted.sort_unstable();
+        assert_eq!(told, sorted);
+        // Time may be set back: to before what keys counted from last.
+        schedule.set(7, at(1 << 62));
+        schedule.set(8, at(5));
+        schedule.set(9, at(6));
+        assert_eq!(schedule.peek(), Some((at(5), 8)));
+        schedule.clear(8);
+        assert_eq!((schedule.peek(), schedule.next_at()), (Some((at(6), 9)), at(6)));
+    }
+
     proptest! {
         #[test]
         fn it_agrees_with_a_search_of_all_ids(
-            ids in 1_u32..40,
-            steps in prop::collection::vec((0_u32..40, prop::option::of(0_u64..50)), 1..200),
+            ids in 1_u32..100,
+            far in 0_u32..62,
+            steps in prop::collection::vec((0_u32..100, prop::option::of(0_u64..50)), 1..200),
         ) {
             let mut schedule = Schedule::new(ids as usize);
             let mut model = vec![None; ids as usize];
             for (id, time) in steps {
-                let id = id % ids;
+                let (id, time) = (id % ids, time.map(|time| time * time * (1 << far >> 10)));
                 match time {
                     Some(time) => schedule.set(id, at(time)),
                     None => schedule.clear(id),

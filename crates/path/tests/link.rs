@@ -2,8 +2,9 @@
 
 use crate::common::{at_us, deliver_all, deliver_until, drop_tail, link, one_link, packet};
 use ackord_events::{DropReason, Event, NoSink, Recorder, Sink, TapPoint};
-use ackord_path::{DropTail, ErrorRate, Limit, LinkConfig, LossModel, Queue};
+use ackord_path::{DropTail, ErrorRate, Limit, LinkConfig, LossModel, Queue, QueueDiscipline};
 use ackord_units::{Bytes, RandomStream, Rate, Ratio, Span, Time};
+use proptest::prelude::*;
 
 #[test]
 fn a_lone_packet_takes_its_serialization_and_the_delay() {
@@ -233,4 +234,43 @@ fn a_lost_packet_dies_where_it_would_have_arrived() {
     assert!(graph.poll_delivery(at_us(20_000), &mut story).is_none());
     // 80 us of serialization at 100 Mbit/s, 10 ms of delay.
     assert_eq!(story.0.last().map(String::as_str), Some("10080 us: 9 died of random-loss"));
+}
+
+/// All that a link shows of packets that come with these gaps, in microseconds, and lengths.
+fn shown(config: LinkConfig, packets: &[(u64, u32)]) -> Vec<String> {
+    let (mut graph, id) = one_link(config);
+    let mut now = Time::ZERO;
+    let (mut recorder, mut shown) = (Recorder::default(), Vec::new());
+    for (tag, (gap, ip_len)) in (0..).zip(packets) {
+        now += Span::from_micros(*gap);
+        graph.handle_packet(now, packet(1, *ip_len, tag), &mut recorder);
+        let delivered = deliver_until(&mut graph, now, &mut recorder);
+        let (busy, length) = (graph.busy_for(id, now), graph.queue(id).length());
+        let (stats, places) = (graph.link_stats(id), graph.conservation());
+        shown.push(format!("{delivered:?} {busy} {length:?} {stats:?} {places:?}"));
+    }
+    shown.push(format!("{:?}", deliver_all(&mut graph, &mut recorder)));
+    shown.extend(recorder.0.iter().map(|stamped| format!("{stamped:?}")));
+    shown
+}
+
+proptest! {
+    #[test]
+    fn nobody_can_tell_a_link_that_plans_ahead_from_one_that_looks_at_its_queue(
+        packets in prop::collection::vec((0_u64..40_000, 40_u32..1_500), 1..60),
+        capacity in prop_oneof![
+            (0_u32..8).prop_map(Limit::Packets),
+            (0_u64..6_000).prop_map(|bytes| Limit::Bytes(Bytes(bytes))),
+        ],
+        bits_per_sec in prop_oneof![Just(1_000_000_u64), 300_000_u64..3_000_000],
+    ) {
+        let rate = Rate::from_bits_per_sec(bits_per_sec);
+        let queue = Queue::DropTail(DropTail::new(capacity));
+        let ordinary = LinkConfig { rate, queue, tap: true, ..link(0, 1) };
+        // What loses nothing has to be asked at every transmission.
+        let stream = RandomStream::for_element(1, "links/a/loss");
+        let never = ErrorRate::PerPacket(Ratio::new(0.0).expect("a share"));
+        let asks = LinkConfig { loss: Some(LossModel::random(never, stream)), ..ordinary.clone() };
+        prop_assert_eq!(shown(ordinary, &packets), shown(asks, &packets));
+    }
 }

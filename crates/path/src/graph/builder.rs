@@ -124,7 +124,8 @@ impl GraphBuilder {
         let numbered = self.links.into_iter().zip(watchers).enumerate();
         let links: Vec<_> = numbered
             .map(|(number, (config, watcher))| {
-                let place = Place { onward: routes.row(config.to), watcher };
+                let may_be_overtaken = !self.proxies.is_empty();
+                let place = Place { onward: routes.row(config.to), watcher, may_be_overtaken };
                 Link::new(LinkId(number as u32), config, place)
             })
             .collect();

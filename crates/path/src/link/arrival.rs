@@ -47,7 +47,7 @@ impl Link {
             Attends::TransmitterToo if self.waiting > 0 => {
                 Some(arrival.map_or(self.free_at, |at| at.min(self.free_at)))
             }
-            Attends::Arrivals | Attends::TransmitterToo => arrival,
+            _ => arrival,
         }
     }
 
@@ -57,14 +57,16 @@ impl Link {
         match self.propagation {
             Propagation::Constant(delay) => {
                 let arrives_at = out_at + delay;
-                self.wire.push_last(OnWire { arrives_at, slot, fate, is_overtaken: false });
+                let since = Time::ZERO;
+                self.wire.push_last(OnWire { arrives_at, since, slot, fate, is_overtaken: false });
             }
             _ => self.put_on_wire_with_jitter(out_at, slot, fate),
         }
     }
 
     fn put_on_wire_with_jitter(&mut self, out_at: Time, slot: Slot, fate: Option<DropReason>) {
-        let mut packet = OnWire { arrives_at: out_at, slot, fate, is_overtaken: false };
+        let since = Time::ZERO;
+        let mut packet = OnWire { arrives_at: out_at, since, slot, fate, is_overtaken: false };
         let jitter = match &mut self.propagation {
             Propagation::Constant(_) => return,
             Propagation::InOrder(jitter) => {

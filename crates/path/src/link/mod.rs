@@ -5,6 +5,7 @@
 //! | `mod.rs`, `config.rs` | the link and its configuration |
 //! | `propagation.rs` | how long packets travel, and whether in order |
 //! | `transmitter.rs` | what happens before a packet is on the wire |
+//! | `ahead.rs` | the same for ordinary links: all is known when a packet comes |
 //! | `arrival.rs` | what happens after that |
 //! | `telling.rs` | the events of both |
 //! | `serializer.rs` | how long a packet's transmission takes |
@@ -35,6 +36,7 @@
 //! At the same instant the transmitter goes first: a packet that arrives just as a place in the
 //! queue becomes free finds it free.
 
+mod ahead;
 mod arrival;
 mod bucket;
 mod config;
@@ -96,8 +98,11 @@ pub(crate) struct Link {
     /// What it is due for, kept here because it is asked for at every turn.
     attends: Attends,
     medium: Option<MediumId>,
-    /// When the transmitter has finished what it has begun; never, where a medium transmits.
+    /// When the transmitter has finished what it has begun; never, where a medium transmits. Where the link
+    /// plans ahead, when it will have finished all that it was given.
     free_at: Time,
+    /// Where the link plans ahead and packets wait, when the first of them is transmitted.
+    next_at: Time,
     /// Packets in the queue, kept here because it is asked for at every turn.
     waiting: u32,
     /// Those of them that go before the others, with when they came.
@@ -115,6 +120,8 @@ pub(crate) struct Link {
 enum Attends {
     /// Arrivals: what the transmitter does in between can be made up for then.
     Arrivals,
+    /// Arrivals, and it is known when a packet comes when it will arrive, this long after its transmission.
+    PlannedArrivals(Span),
     /// Its transmitter too, whenever it becomes free with packets waiting: the next packet out may
     /// arrive before those on the wire, or there may be none on it.
     TransmitterToo,
@@ -127,6 +134,8 @@ pub(crate) struct Place {
     pub(crate) onward: Row,
     /// The opposite link, if its queue watches what comes out of this one.
     pub(crate) watcher: Option<LinkId>,
+    /// Whether a middlebox may send packets before those that wait.
+    pub(crate) may_be_overtaken: bool,
 }
 
 impl Link {
@@ -137,6 +146,11 @@ impl Link {
         let attends = match propagation {
             Propagation::Free(_) => Attends::TransmitterToo,
             _ if may_wait => Attends::TransmitterToo,
+            Propagation::Constant(delay)
+                if extras.is_none() && ahead::is_planned(&config, place) =>
+            {
+                Attends::PlannedArrivals(delay)
+            }
             Propagation::Constant(_) | Propagation::InOrder(_) => Attends::Arrivals,
         };
         Link {
@@ -149,6 +163,7 @@ impl Link {
             attends,
             medium: config.medium,
             free_at: if config.medium.is_some() { Time::NEVER } else { Time::ZERO },
+            next_at: Time::ZERO,
             waiting: config.queue.length().packets,
             first: VecDeque::new(),
             queue: config.queue,
@@ -205,12 +220,17 @@ impl Link {
     /// How long the transmitter has been sending, up to `now`, if it has caught up with `now`. Not
     /// for links on a medium.
     pub(crate) fn busy_for(&self, now: Time) -> Span {
-        let until = self.extras.as_ref().map_or(self.free_at, |extras| extras.busy_until);
+        let until = match &self.extras {
+            Some(extras) => extras.busy_until,
+            None if self.is_planned() && self.waiting > 0 => self.next_at,
+            None => self.free_at,
+        };
         self.stats.busy_for.saturating_sub(until.saturating_since(now))
     }
 
     /// Packets in the queue and on the wire.
     pub(crate) fn in_flight(&self) -> u64 {
-        u64::from(self.waiting) + self.wire.len() as u64
+        let beside = if self.is_planned() { 0 } else { self.waiting };
+        u64::from(beside) + self.wire.len() as u64
     }
 }

@@ -37,6 +37,9 @@ impl Link {
             let packet = &packets[slot];
             sink.emit(now, Event::PacketTapped { tap: TapPoint::LinkIn(self.id), packet });
         }
+        if let Attends::PlannedArrivals(delay) = self.attends {
+            return self.plan(now, delay, slot, packets, sink);
+        }
         self.run_until(now, packets, sink);
         if self.extras.is_some() && !self.admit(now, slot, packets, sink) {
             return Accepted { due_at: None, taken: Err(DropReason::Policed) };
@@ -112,8 +115,11 @@ impl Link {
     }
 
     /// Lets the transmitter do everything it does up to and including `now`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn run_until<S: Sink>(&mut self, now: Time, packets: &mut Packets, sink: &mut S) {
+        if let Attends::PlannedArrivals(delay) = self.attends {
+            return self.begin_until(now, delay, packets, sink);
+        }
         while self.waiting > 0 && self.free_at <= now && self.transmit_next(packets, sink) {}
     }
 

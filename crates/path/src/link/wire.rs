@@ -13,6 +13,8 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OnWire {
     pub(super) arrives_at: Time,
+    /// When it came to its link, where that plans ahead.
+    pub(super) since: Time,
     pub(super) slot: Slot,
     pub(super) fate: Option<DropReason>,
     /// Whether a packet sent later arrives sooner.
@@ -40,6 +42,12 @@ impl Wire {
         }
         self.0.insert(place, packet);
         newly_overtaken
+    }
+
+    /// The one that has so many behind it.
+    #[inline]
+    pub(super) fn before(&self, behind: u32) -> Option<&OnWire> {
+        self.0.get(self.0.len().checked_sub(1 + behind as usize)?)
     }
 
     /// When the last of them arrives.

@@ -8,7 +8,7 @@ use super::knobs::{LIMIT, QueueKnobs, QueuePlace, UnknownFlow};
 use super::{Dequeued, QueueContext, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
 use ackord_events::DropReason;
-use ackord_units::{Knobs, Time};
+use ackord_units::{Bytes, Knobs, Time};
 
 /// First in, first out; what does not fit is dropped
 #[derive(Clone, Debug, PartialEq, Knobs)]
@@ -28,12 +28,33 @@ impl QueueKnobs for DropTailKnobs {
 #[derive(Clone, Debug)]
 pub struct DropTail {
     fifo: Fifo,
+    /// Packets that wait elsewhere and take room here.
+    elsewhere: QueueLength,
 }
 
 impl DropTail {
     /// An empty queue of this capacity.
     pub fn new(limit: Limit) -> DropTail {
-        DropTail { fifo: Fifo::new(limit) }
+        DropTail { fifo: Fifo::new(limit), elsewhere: QueueLength::default() }
+    }
+
+    /// Room for a packet that its link keeps in line itself, if there is any.
+    #[inline]
+    pub(crate) fn admit(&mut self, ip_len: u32) -> Result<(), DropReason> {
+        let QueueLength { packets, bytes } = &mut self.elsewhere;
+        if !self.fifo.capacity().fits(*packets as usize, bytes.get(), ip_len) {
+            return Err(DropReason::QueueFull);
+        }
+        *packets += 1;
+        *bytes += Bytes(u64::from(ip_len));
+        Ok(())
+    }
+
+    /// A packet of this length that was admitted waits no longer.
+    #[inline]
+    pub(crate) fn leave(&mut self, ip_len: u32) {
+        self.elsewhere.packets -= 1;
+        self.elsewhere.bytes -= Bytes(u64::from(ip_len));
     }
 }
 
@@ -55,7 +76,11 @@ impl QueueDiscipline for DropTail {
 
     #[inline]
     fn length(&self) -> QueueLength {
-        self.fifo.length()
+        let QueueLength { packets, bytes } = self.fifo.length();
+        QueueLength {
+            packets: packets + self.elsewhere.packets,
+            bytes: bytes + self.elsewhere.bytes,
+        }
     }
 
     /// What need not wait takes no capacity: even a packet longer than the whole queue passes.

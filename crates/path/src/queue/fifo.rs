@@ -75,6 +75,11 @@ impl Fifo {
         Fifo { waiting: VecDeque::new(), bytes: 0, capacity: limit.into() }
     }
 
+    #[inline]
+    pub(crate) fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+
     /// Whether a packet of this length would still fit.
     #[inline]
     pub(crate) fn has_room_for(&self, ip_len: u32) -> bool {

@@ -27,12 +27,13 @@ pub(super) fn transmit<S: Sink>(
     packet: Packet,
     sink: &mut S,
 ) {
-    let ready = match processing {
-        None => Some(packet),
-        Some(hosts) => hosts.handle_packet(now, packet),
-    };
-    if let Some(packet) = ready {
-        topology.graph.handle_packet(now, packet, sink);
+    match processing {
+        None => topology.graph.handle_packet(now, packet, sink),
+        Some(hosts) => {
+            if let Some(packet) = hosts.handle_packet(now, packet) {
+                topology.graph.handle_packet(now, packet, sink);
+            }
+        }
     }
 }
 

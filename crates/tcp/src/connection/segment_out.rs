@@ -13,7 +13,27 @@ use ackord_wire::{Ecn, Flags, MAX_SACK_BLOCKS, Options, Segment};
 impl Connection {
     /// The next segment to put on the path at `now`, if there is one, and the ECN field that its
     /// packet is to have. Call until there is none.
+    #[inline]
     pub fn poll_segment<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<Outbound> {
+        if self.is_quiet(now) { None } else { self.segment_that_leaves(now, sink) }
+    }
+
+    /// Whether there is nothing to send, whatever the windows say: the answer to every second question.
+    #[inline]
+    fn is_quiet(&self, now: Time) -> bool {
+        let owes = match self.receiver.owed {
+            Owed::Nothing => false,
+            Owed::By(at) => at <= now,
+            Owed::Now | Owed::BeforeAnswers => true,
+        };
+        self.state == TcpState::Established
+            && !owes
+            && !self.sender.has_something_to_send()
+            && self.pending_control.is_none()
+    }
+
+    #[inline(never)]
+    fn segment_that_leaves<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<Outbound> {
         let trace = &mut Trace::new(now, self.id, sink);
         // Asked before it is taken: taking moves a whole segment, poll after poll.
         if self.pending_control.is_some() {

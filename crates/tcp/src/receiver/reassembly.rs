@@ -18,14 +18,16 @@ impl Reassembly {
 
     /// Whether every byte of the range has arrived.
     pub(crate) fn contains(&self, start: Seq, end: Seq) -> bool {
-        self.ranges
-            .iter()
-            .any(|range| range.start.at_or_before(start) && end.at_or_before(range.end))
+        // Of those that begin no later, the last reaches farthest.
+        let begun = self.ranges.partition_point(|range| range.start.at_or_before(start));
+        let range = begun.checked_sub(1).and_then(|last| self.ranges.get(last));
+        range.is_some_and(|range| end.at_or_before(range.end))
     }
 
     /// The lowest bytes of the range that have arrived.
     pub(crate) fn overlap(&self, start: Seq, end: Seq) -> Option<SackBlock> {
-        let range = self.ranges.iter().find(|range| range.end.after(start))?;
+        let past = self.ranges.partition_point(|range| range.end.at_or_before(start));
+        let range = self.ranges.get(past)?;
         let block = SackBlock { start: range.start.max(start), end: range.end.min(end) };
         block.start.before(block.end).then_some(block)
     }

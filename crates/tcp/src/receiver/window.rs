@@ -18,6 +18,9 @@ impl Receiver {
                 AckOnRead::KeepsWaiting => {}
             }
         }
+        if self.owed == Owed::Now {
+            return;
+        }
         let half = self.buffer / 2;
         let worth_telling = (self.full_size * 2).min(half);
         let opened = (self.rcv_nxt + self.free()).since(self.advertised_edge);
@@ -67,7 +70,7 @@ impl Receiver {
         // Rounded up, so that the right edge does not move left for want of low bits, as long as the
         // buffer has room for what that adds. Otherwise the field falls short by less than its unit,
         // and what was offered before is still taken in (RFC 7323 §2.4).
-        let up = window.div_ceil(1 << shift);
+        let up = (window >> shift) + u32::from(window & ((1 << shift) - 1) != 0);
         let field = if up << shift <= self.free() { up } else { window >> shift };
         let field = field.min(u32::from(u16::MAX));
         self.read_at_announcement = self.read;

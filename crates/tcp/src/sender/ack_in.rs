@@ -19,6 +19,11 @@ use ackord_units::{Bytes, Span, Time};
 impl Sender {
     /// Takes in an acknowledgment that is not beyond what was sent.
     pub(crate) fn on_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>, ack: &IncomingAck<'_>) {
+        if self.says_only_the_window(ack) {
+            self.persist.on_answer();
+            self.update_window(trace.now, ack);
+            return;
+        }
         self.begin_sample(trace.now);
         self.persist.on_answer();
         let same_window = !self.update_window(trace.now, ack);
@@ -56,6 +61,19 @@ impl Sender {
             self.note_delivered(Arrived { acked: Bytes(u64::from(acked)), delivered });
         }
         self.report_sample(trace);
+    }
+
+    /// Whether nothing is outstanding and nothing is acknowledged: the window is all that may be new, as in every
+    /// segment of a peer to which nothing is sent. Then nobody else need be asked.
+    #[inline]
+    fn says_only_the_window(&self, ack: &IncomingAck<'_>) -> bool {
+        self.board.is_empty()
+            && ack.ack == self.queue.snd_una()
+            && ack.sack.is_empty()
+            && self.recovery.is_open()
+            && self.tail.is_none()
+            && self.board.delivery.is_none()
+            && self.marks == Marks::Off
     }
 
     /// RFC 6675 §2 with SACK: what a block reports is news whatever number it comes with, also one
