@@ -1,12 +1,14 @@
 //! The packets under way, each in one place from entry to exit.
 //!
 //! A packet is copied in when it enters the graph and out when it leaves; in between, queues and
-//! wires hand on the number of its slot. Slots are used again, latest first, so a run needs as many
-//! as it ever has packets under way and allocates nothing after that.
+//! wires hand on the number of its slot. Places are used in turn, round and round, those passed over that are
+//! taken: so packets that left one after the other lie one after the other, and as they mostly arrive in that order,
+//! too, the processor fetches the next ones before they are asked for. There are never more than twice as many
+//! places as there ever were packets under way.
 //!
 //! A slot knows which of the packets that its place has held it stands for. Whoever keeps one
 //! beyond its release, and reads or releases it again, is found out, unless the place has been used
-//! a multiple of 256 times in between.
+//! a multiple of 128 times in between.
 
 use ackord_wire::{NodeId, Packet};
 use std::ops::{Index, IndexMut};
@@ -15,13 +17,16 @@ use std::ops::{Index, IndexMut};
 #[derive(Clone, Debug, Default)]
 pub struct Packets {
     places: Vec<Place>,
-    free: Vec<u32>,
+    /// The place whose turn it is.
+    next: usize,
+    /// Packets under way.
+    len: usize,
 }
 
 #[derive(Clone, Debug)]
 struct Place {
     packet: Packet,
-    /// How many packets have left it, modulo 256.
+    /// How many packets have come and how many have left, together, modulo 256: odd while one is there.
     generation: u8,
 }
 
@@ -52,19 +57,38 @@ impl Packets {
     /// Takes a packet in.
     #[inline]
     pub fn insert(&mut self, packet: &Packet) -> Slot {
-        let (index, generation) = match self.free.pop() {
-            Some(index) => {
-                let place = &mut self.places[index as usize];
-                place.packet = *packet;
-                (index, place.generation)
-            }
-            None => {
-                self.places.push(Place { packet: *packet, generation: 0 });
-                ((self.places.len() - 1) as u32, 0)
-            }
-        };
+        self.len += 1;
         let (ip_len, dst) = (packet.ip_len, packet.dst);
+        if let Some(place) = self.places.get_mut(self.next)
+            && place.generation % 2 == 0
+        {
+            let index = self.next as u32;
+            self.next += 1;
+            place.packet = *packet;
+            place.generation = place.generation.wrapping_add(1);
+            return Slot { index, ip_len, dst, is_damaged: false, generation: place.generation };
+        }
+        let (index, generation) = self.insert_elsewhere(packet);
         Slot { index, ip_len, dst, is_damaged: false, generation }
+    }
+
+    /// The place whose turn it is is taken, or the last has had its turn.
+    #[inline(never)]
+    fn insert_elsewhere(&mut self, packet: &Packet) -> (u32, u8) {
+        // With twice as many places as packets one that is free is always found.
+        if self.places.len() < 2 * self.len {
+            self.places.push(Place { packet: *packet, generation: 1 });
+            return ((self.places.len() - 1) as u32, 1);
+        }
+        let taken = |place: &Place| place.generation % 2 == 1;
+        while self.places.get(self.next).is_none_or(taken) {
+            self.next = if self.next < self.places.len() { self.next + 1 } else { 0 };
+        }
+        let place = &mut self.places[self.next];
+        place.packet = *packet;
+        place.generation = place.generation.wrapping_add(1);
+        self.next += 1;
+        ((self.next - 1) as u32, place.generation)
     }
 
     /// Takes in a second packet like this one.
@@ -84,13 +108,13 @@ impl Packets {
             released(slot);
         }
         place.generation = place.generation.wrapping_add(1);
-        self.free.push(slot.index);
+        self.len -= 1;
         place.packet
     }
 
     /// Packets under way.
     pub fn len(&self) -> usize {
-        self.places.len() - self.free.len()
+        self.len
     }
 
     /// Whether no packet is under way.
@@ -149,13 +173,17 @@ mod tests {
     }
 
     #[test]
-    fn a_released_slot_is_used_again() {
+    fn places_are_used_in_turn_and_those_taken_are_passed_over() {
         let mut packets = Packets::default();
-        let (first, second) = (packets.insert(&packet(1)), packets.insert(&packet(2)));
+        let (first, stays) = (packets.insert(&packet(1)), packets.insert(&packet(2)));
         assert_eq!(packets.release(first).tag, 1);
-        let third = packets.insert(&packet(3));
-        assert_eq!(third.index, first.index);
-        assert_eq!((packets[third].tag, packets[second].tag, packets.len()), (3, 2, 2));
+        for tag in 3..1_000 {
+            let slot = packets.insert(&packet(tag));
+            assert_eq!((packets[slot].tag, packets[stays].tag, packets.len()), (tag, 2, 2));
+            assert_ne!(slot.index, stays.index);
+            packets.release(slot);
+        }
+        assert_eq!(packets.places.len(), 4, "twice as many as were ever under way");
     }
 
     #[test]
