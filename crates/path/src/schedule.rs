@@ -71,7 +71,7 @@ impl Schedule {
     ///
     /// # Panics
     /// If `id` is beyond the ids the schedule was made for.
-    #[inline]
+    #[inline(always)]
     pub fn set(&mut self, id: u32, time: Time) {
         self.times[id as usize] = time;
         let after = time.as_nanos().wrapping_sub(self.base);
@@ -89,7 +89,6 @@ impl Schedule {
     }
 
     /// Takes `id` off the schedule.
-    #[inline]
     pub fn clear(&mut self, id: u32) {
         self.set(id, Time::NEVER);
     }
@@ -125,7 +124,17 @@ impl Schedule {
 
     /// Writes a key and the least keys above it.
     #[inline]
-    fn put(&mut self, id: u32, mut key: u64) {
+    fn put(&mut self, id: u32, key: u64) {
+        if !self.levels.is_empty() {
+            return self.put_below(id, key);
+        }
+        self.top[id as usize % WIDTH] = key;
+        self.root = least(&self.top);
+    }
+
+    /// The same where there are groups below the topmost.
+    #[inline(never)]
+    fn put_below(&mut self, id: u32, mut key: u64) {
         let mut place = id as usize;
         for &begins in &self.levels {
             let group = &mut self.groups[begins + place / WIDTH];
