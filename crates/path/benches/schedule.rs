@@ -1,4 +1,4 @@
-//! The schedule against an indexed 4-ary heap and a plain search, on the mix a simulation makes.
+//! The schedule against a winner tree of two, an indexed 4-ary heap and a plain search, on the mix a simulation makes.
 //!
 //! Mostly the earliest entry is given its next time (a link whose head has arrived), sometimes
 //! somebody else's time moves (a timer is set again). `cargo bench -p ackord-path --bench schedule`
@@ -7,7 +7,7 @@
 
 use ackord_path::Schedule;
 use ackord_units::{RandomStream, Span, Time};
-use std::hint::black_box;
+use std::hint::{black_box, select_unpredictable};
 use std::time::Instant;
 
 const STEPS: u64 = 2_000_000;
@@ -33,6 +33,40 @@ impl Candidate for WinnerTree {
     fn earliest(&self) -> (u64, u32) {
         let (time, id) = self.0.peek().expect("somebody is always due");
         (time.as_nanos(), id)
+    }
+}
+
+/// A winner tree of two children, which was the schedule before: node 1 is the root, node n has the children 2n and
+/// 2n + 1, leaf `id` is node `leaves + id`.
+struct Binary {
+    nodes: Vec<(u64, u32)>,
+    leaves: usize,
+}
+
+impl Candidate for Binary {
+    fn with(ids: usize) -> Self {
+        let leaves = ids.next_power_of_two().max(2);
+        let leaf = |node: usize| (u64::MAX - 1, node.saturating_sub(leaves) as u32);
+        Binary { nodes: (0..2 * leaves).map(leaf).collect(), leaves }
+    }
+
+    fn set(&mut self, id: u32, time: u64) {
+        let mut node = self.leaves + id as usize;
+        let (mut due, mut whose) = (time, id);
+        self.nodes[node] = (due, whose);
+        while node > 1 {
+            let (other_due, other) = self.nodes[node ^ 1];
+            // Nodes to the left hold smaller ids, which win ties.
+            let other_wins = other_due < due + (node & 1) as u64;
+            due = select_unpredictable(other_wins, other_due, due);
+            whose = select_unpredictable(other_wins, other, whose);
+            node >>= 1;
+            self.nodes[node] = (due, whose);
+        }
+    }
+
+    fn earliest(&self) -> (u64, u32) {
+        self.nodes[1]
     }
 }
 
@@ -129,14 +163,14 @@ fn best<C: Candidate>(ids: usize) -> (f64, u64) {
 fn main() {
     println!(
         "{:>6} {:>12} {:>12} {:>12} {:>12}",
-        "ids", "winner tree", "4-ary heap", "binary", "search"
+        "ids", "tree of 8", "tree of 2", "4-ary heap", "search"
     );
     for ids in [2, 6, 16, 64, 200, 600, 2_000, 10_000] {
         let tree = best::<WinnerTree>(ids);
-        let four = best::<IndexedHeap<4>>(ids);
-        let two = best::<IndexedHeap<2>>(ids);
-        assert!(tree.1 == four.1 && four.1 == two.1, "every candidate gives the same order");
+        let binary = best::<Binary>(ids);
+        let heap = best::<IndexedHeap<4>>(ids);
+        assert!(tree.1 == heap.1 && heap.1 == binary.1, "every candidate gives the same order");
         let search = if ids <= 200 { format!("{:.1}", best::<Search>(ids).0) } else { "-".into() };
-        println!("{ids:>6} {:>12.1} {:>12.1} {:>12.1} {search:>12}", tree.0, four.0, two.0);
+        println!("{ids:>6} {:>12.1} {:>12.1} {:>12.1} {search:>12}", tree.0, binary.0, heap.0);
     }
 }
