@@ -8,6 +8,7 @@ use ackord_report::WriteError;
 use ackord_scenario::{Errors, Style};
 use ackord_sim::BuildError;
 use ackord_study::guide::GuideError;
+use ackord_study::sweep::{StudyError, SweepError};
 use ackord_study::{CaptureFolderError, ExecuteError, LiveRunError, VaryError};
 use ackord_uml::KernelError;
 use ackord_validation::validate::ValidateError;
@@ -35,6 +36,20 @@ pub(crate) enum Failure {
         nearest: Option<String>,
         /// Every name there is.
         known: Vec<String>,
+    },
+    /// A study is not sound at a point.
+    #[error("{0}")]
+    Study(StudyError),
+    /// A sweep cannot go on, or be looked at.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    /// Runs of a sweep failed; the first have been told.
+    #[error("{failed} of {of} runs failed; the same command tries them again")]
+    SweepRuns {
+        /// How many failed.
+        failed: usize,
+        /// Of how many.
+        of: usize,
     },
     /// A run could not be done.
     #[error(transparent)]
@@ -222,7 +237,11 @@ impl Failure {
     /// What the process exits with.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Failure::Scenario(_) | Failure::Vary(_) | Failure::UnknownName { .. } => BAD_INPUT,
+            Failure::Scenario(_)
+            | Failure::Study(_)
+            | Failure::Vary(_)
+            | Failure::UnknownName { .. } => BAD_INPUT,
+            Failure::Sweep(error) if error.is_bad_input() => BAD_INPUT,
             // A checked scenario that is too large is still one that has to be changed.
             Failure::Execute(ExecuteError::Build(
                 BuildError::Graph(_) | BuildError::Element { .. },
@@ -280,6 +299,9 @@ impl Failure {
             Failure::Scenario(errors) | Failure::Vary(VaryError::Scenario(errors)) => {
                 errors.render(style)
             }
+            Failure::Study(StudyError::Point { point, errors }) => {
+                format!("{}at the point: {point}\n", errors.render(style))
+            }
             Failure::Interrupted
             | Failure::Kernel(KernelError::Interrupted)
             | Failure::CommandEnded(_)
@@ -313,6 +335,7 @@ macro_rules! with_places {
 
 with_places! {
     LinkError: LinkError::Scenario, Failure::Link;
+    StudyError: StudyError::File, Failure::Study;
     VaryError: VaryError::Scenario, Failure::Vary;
     #[cfg(feature = "daemons")] ackord_gateway::DaemonError: ackord_gateway::DaemonError::Config, DaemonFailure::Gateway;
     #[cfg(feature = "agent")] ackord_agent::DaemonError: ackord_agent::DaemonError::Config, DaemonFailure::Agent;

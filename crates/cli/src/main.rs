@@ -8,6 +8,7 @@
 //! | `compare.rs` | `ackord compare` |
 //! | `new.rs`, `new.toml` | `ackord new`: a scenario file to begin with |
 //! | `check.rs` | `ackord check` |
+//! | `sweep/` | `ackord sweep`: many runs at many points |
 //! | `paper.rs` | `ackord paper` |
 //! | `list.rs` | `ackord list` |
 //! | `guide.rs` | `ackord guide` |
@@ -73,6 +74,7 @@ mod run;
 mod script;
 mod script_against;
 mod shell;
+mod sweep;
 mod trace;
 mod validate;
 mod with_history;
@@ -103,6 +105,7 @@ Begin with:
   ackord run reno-against-vegas --out out   the same with plots, CSV and report.html
   ackord new my.toml                        a scenario of your own, to be changed
   ackord compare lossy-wifi --vary 'flows.*.tcp.congestion=reno,cubic,vegas' --runs 5
+  ackord sweep my-study.toml --out out      many runs at many points, on all cores
   ackord paper selective-drop --quick       a published table, and what we find
 
 FILE is a scenario file, or the name of a built-in scenario.
@@ -112,6 +115,7 @@ Exit codes: 0 done, 1 something failed, 2 bad input, 130 interrupted.";
 enum Command {
     Run(run::RunArguments),
     Compare(compare::CompareArguments),
+    Sweep(Box<sweep::SweepArguments>),
     Check(check::CheckArguments),
     New(new::NewArguments),
     Paper(paper::PaperArguments),
@@ -162,6 +166,7 @@ fn main() -> ExitCode {
     let outcome = match &arguments.command {
         Command::Run(arguments) => run::run(arguments, &console),
         Command::Compare(arguments) => compare::compare(arguments, &console),
+        Command::Sweep(arguments) => sweep::sweep(arguments, &console),
         Command::Check(arguments) => check::check(arguments, &console),
         Command::New(arguments) => new::new(arguments, &console),
         Command::Paper(arguments) => paper::paper(arguments, &console),

@@ -146,7 +146,10 @@ impl Plan {
         let scenario = setup.scenario()?;
         let series = setup.series;
         let seeds = setup.seeds.clone().unwrap_or(scenario.seed..=scenario.seed);
-        self.jobs.extend(seeds.map(|seed| Job { scenario: Arc::clone(&scenario), seed, series }));
+        let first = self.jobs.len();
+        let job =
+            |(at, seed)| Job { number: first + at, scenario: Arc::clone(&scenario), seed, series };
+        self.jobs.extend(seeds.enumerate().map(job));
         Ok(())
     }
 

@@ -115,6 +115,7 @@ pub fn compare(
         .flat_map(|variant| {
             let first = options.seed.unwrap_or(variant.scenario.seed);
             (0..runs).map(move |number| Job {
+                number: number as usize,
                 scenario: Arc::clone(&variant.scenario),
                 seed: first.wrapping_add(u64::from(number)),
                 // One run of each is drawn.

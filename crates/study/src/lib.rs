@@ -12,6 +12,7 @@
 //! | `capture.rs` | captures of a run: what is tapped, and the pcapng files it becomes |
 //! | `capture_folder.rs` | [`CaptureFolder`]: capture files that appear when they are complete |
 //! | `runs/` | [`run_all`], [`Journal`]: many runs in parallel, and finished ones written down |
+//! | `sweep/` | [`sweep`]: a study file, its runs in a folder, and what they came to |
 //! | `compare.rs` | [`compare`]: one key varied, several seeds each |
 //! | `dumbbell.rs` | [`Dumbbell`]: what a packet costs in the simulator |
 //! | `history/` | the history of applications: before a run, after it, from captures, shown |
@@ -43,6 +44,7 @@ mod reports;
 mod run;
 mod runs;
 pub mod shell;
+pub mod sweep;
 mod trace;
 mod transfer;
 

@@ -83,14 +83,16 @@ impl Column {
     }
 
     /// A metric of every row.
-    pub fn metric<T>(
-        metric: &Metric<T>,
+    pub fn metric(
+        key: &str,
+        unit: Unit,
+        counted: bool,
         values: impl IntoIterator<Item = Option<Value>>,
     ) -> Column {
-        let (name, unit, values) = (metric.key, base_unit(metric.unit), values.into_iter());
-        match metric.counted {
-            true => Column::counts(name, unit, values.map(|value| value.and_then(Value::count))),
-            false => Column::numbers(name, unit, values.map(|value| value.map(Value::get))),
+        let (unit, values) = (base_unit(unit), values.into_iter());
+        match counted {
+            true => Column::counts(key, unit, values.map(|value| value.and_then(Value::count))),
+            false => Column::numbers(key, unit, values.map(|value| value.map(Value::get))),
         }
     }
 
@@ -124,7 +126,8 @@ pub fn metric_columns<T: 'static>(
     subjects: &[&T],
 ) -> impl Iterator<Item = Column> {
     let column = |metric: &'static Metric<T>| {
-        Column::metric(metric, subjects.iter().map(|subject| (metric.of)(subject)))
+        let values = subjects.iter().map(|subject| (metric.of)(subject));
+        Column::metric(metric.key, metric.unit, metric.counted, values)
     };
     shown(metrics).map(column)
 }

@@ -19,6 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// One run to be made.
 #[derive(Clone, Debug)]
 pub struct Job {
+    /// Whatever the caller tells it from others by.
+    pub number: usize,
     /// What is run.
     pub scenario: Arc<Scenario>,
     /// With this seed.
@@ -151,7 +153,8 @@ mod tests {
         let file = ScenarioFile::from_library("lossy-wifi").expect("it is in the library");
         let file = file.with_overrides([Override::new("duration", "500 ms")]);
         let scenario = Arc::new(file.check().expect("a sound scenario"));
-        (1..=6).map(|seed| Job { scenario: Arc::clone(&scenario), seed, series: false }).collect()
+        let job = |seed| Job { number: 0, scenario: Arc::clone(&scenario), seed, series: false };
+        (1..=6).map(job).collect()
     }
 
     fn unwatched(_: f64) -> ControlFlow<()> {
