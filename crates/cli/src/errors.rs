@@ -43,6 +43,9 @@ pub(crate) enum Failure {
     /// A sweep cannot go on, or be looked at.
     #[error(transparent)]
     Sweep(#[from] SweepError),
+    /// A front is of two metrics.
+    #[error("--pareto `{0}` is not two metrics: allowed is METRIC,METRIC")]
+    Pareto(String),
     /// Runs of a sweep failed; the first have been told.
     #[error("{failed} of {of} runs failed; the same command tries them again")]
     SweepRuns {
@@ -239,6 +242,7 @@ impl Failure {
         match self {
             Failure::Scenario(_)
             | Failure::Study(_)
+            | Failure::Pareto(_)
             | Failure::Vary(_)
             | Failure::UnknownName { .. } => BAD_INPUT,
             Failure::Sweep(error) if error.is_bad_input() => BAD_INPUT,

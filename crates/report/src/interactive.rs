@@ -70,7 +70,8 @@ pub(crate) fn plot_json(plot: &Plot) -> Option<String> {
     let over_time =
         plot.x.label.starts_with("time (") && plot.x.scale == Scale::Linear && to > from;
     let plain = plot.series.iter().all(|series| {
-        series.mark != Mark::Bars && series.points.iter().all(|point| point.error.is_none())
+        !matches!(series.mark, Mark::Bars | Mark::Tiles)
+            && series.points.iter().all(|point| point.error.is_none())
     });
     if !over_time || !plain || plot.y.scale != Scale::Linear || plot.series.is_empty() {
         return None;
@@ -108,7 +109,7 @@ fn embed<'a>(series: &'a PlotSeries, number: usize, x: &Across, y: &Upright) -> 
     EmbeddedSeries {
         name: &series.name,
         mark: match series.mark {
-            Mark::Line | Mark::LinePoints(_) | Mark::Bars => "line",
+            Mark::Line | Mark::LinePoints(_) | Mark::Bars | Mark::Tiles => "line",
             Mark::Steps => "steps",
             Mark::Points(Shape::Dot) => "dots",
             Mark::Points(Shape::Cross) => "crosses",

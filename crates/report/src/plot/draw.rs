@@ -181,7 +181,7 @@ impl Entry<'_> {
             Mark::Line | Mark::Steps => (true, None),
             Mark::LinePoints(shape) => (true, Some(shape)),
             Mark::Points(shape) => (false, Some(shape)),
-            Mark::Bars => {
+            Mark::Bars | Mark::Tiles => {
                 let area = Area { x, y: y - 5.0, width: swatch, height: 10.0 };
                 scene.above.push(Drawn::Rectangle { area, ink });
                 (false, None)
@@ -210,7 +210,7 @@ impl Entry<'_> {
 fn swatch(mark: Mark) -> f64 {
     match mark {
         Mark::Line | Mark::Steps | Mark::LinePoints(_) => SWATCH,
-        Mark::Points(_) | Mark::Bars => SMALL_SWATCH,
+        Mark::Points(_) | Mark::Bars | Mark::Tiles => SMALL_SWATCH,
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::scene::{Area, Drawn, Ink, PALETTE};
 use super::ticks::Ruler;
+use super::tiles;
 use super::{Mark, PlotPoint, PlotSeries, Shape};
 use std::collections::BTreeSet;
 
@@ -62,6 +63,7 @@ pub(super) fn draw(series: &[PlotSeries], frame: &Frame) -> Vec<Drawn> {
                 shapes.extend(bars(series, frame, BarRow { row, of: rows_of_bars }, ink));
                 row += 1;
             }
+            Mark::Tiles => shapes.extend(tiles::draw(series, frame)),
         }
         if series.mark != Mark::Bars {
             shapes.extend(

@@ -6,11 +6,12 @@
 //! | `ticks.rs` | axis ranges and round tick values, linear and logarithmic |
 //! | `draw.rs` | a [`Plot`] laid out: title, legend above the data, grid, axes |
 //! | `marks.rs` | lines, steps, points, bars and error bars, thinned to what can be seen |
+//! | `tiles.rs` | heat maps |
 //! | `scene.rs` | the laid-out picture as a list of shapes; colours |
 //! | `svg.rs`, `png.rs` | the list written out |
 //! | `font.rs` | widths and outlines of text |
 //!
-//! Not modelled: second y axes, time of day on an axis, colour maps.
+//! Not modelled: second y axes, time of day on an axis, a legend of a heat map's colours (its title may say what they mean).
 
 mod draw;
 mod font;
@@ -21,6 +22,7 @@ mod svg;
 #[cfg(test)]
 mod tests;
 mod ticks;
+mod tiles;
 
 /// A plot as data.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,6 +96,8 @@ pub struct PlotPoint {
     pub y: f64,
     /// Half width of its interval.
     pub error: Option<f64>,
+    /// What the colour of a tile stands for.
+    pub value: Option<f64>,
 }
 
 /// How a series is drawn.
@@ -109,6 +113,8 @@ pub enum Mark {
     LinePoints(Shape),
     /// Bars from zero, side by side with those of other series.
     Bars,
+    /// A heat map: a tile around each point between integers, the darker the larger its value.
+    Tiles,
 }
 
 /// Shape of a point.
@@ -162,8 +168,22 @@ impl Plot {
 impl PlotSeries {
     /// A series drawn with this mark, without error bars.
     pub fn new(name: &str, mark: Mark, points: impl IntoIterator<Item = (f64, f64)>) -> PlotSeries {
-        let points = points.into_iter().map(|(x, y)| PlotPoint { x, y, error: None }).collect();
+        let points =
+            points.into_iter().map(|(x, y)| PlotPoint { x, y, error: None, value: None }).collect();
         PlotSeries { name: name.to_owned(), mark, points, colour: None, dashed: false }
+    }
+
+    /// A heat map of values, each at its place among categories.
+    pub fn tiles(values: impl IntoIterator<Item = ((usize, usize), f64)>) -> PlotSeries {
+        let tile = |((x, y), value): ((usize, usize), f64)| PlotPoint {
+            x: x as f64,
+            y: y as f64,
+            error: None,
+            value: Some(value),
+        };
+        let points = values.into_iter().map(tile).collect();
+        let mark = Mark::Tiles;
+        PlotSeries { name: String::new(), mark, points, colour: None, dashed: false }
     }
 
     /// The same series in this colour of the palette.

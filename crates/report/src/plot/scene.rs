@@ -64,6 +64,10 @@ pub(super) enum Ink {
     Axis,
     Grid,
     Series(usize),
+    /// A tile of a heat map, from light to dark.
+    Tile(u8),
+    /// What is written on such a tile.
+    OnTile(u8),
 }
 
 /// Colours that remain apart for colour-blind readers (Okabe and Ito 2008; its yellow, which is
@@ -81,6 +85,9 @@ impl Ink {
             Ink::Axis => 0x8A8A8A,
             Ink::Grid => 0xE4E4E4,
             Ink::Series(number) => PALETTE[number % PALETTE.len()],
+            Ink::Tile(shade) => shaded(shade),
+            Ink::OnTile(shade) if shade > 140 => 0xFFFFFF,
+            Ink::OnTile(_) => 0x1A1A1A,
         }
     }
 
@@ -93,8 +100,24 @@ impl Ink {
             Ink::Axis => "axis".to_owned(),
             Ink::Grid => "grid".to_owned(),
             Ink::Series(number) => format!("s{}", number % PALETTE.len()),
+            // The same on every page: a number has to be readable on its tile.
+            Ink::Tile(_) => "tile".to_owned(),
+            Ink::OnTile(_) => "on-tile".to_owned(),
         }
     }
+}
+
+/// From almost white over blue to almost black: of one hue, so that it reads without colours, too.
+fn shaded(shade: u8) -> u32 {
+    const STOPS: [u32; 3] = [0xEFF3FF, 0x5FA4D3, 0x08306B];
+    let place = f64::from(shade) / 255.0 * 2.0;
+    let (from, to) = if place < 1.0 { (STOPS[0], STOPS[1]) } else { (STOPS[1], STOPS[2]) };
+    let share = if place < 1.0 { place } else { place - 1.0 };
+    let part = |shift: u32| {
+        let of = |colour: u32| f64::from(colour >> shift & 0xFF);
+        ((of(from) + (of(to) - of(from)) * share).round() as u32) << shift
+    };
+    part(16) | part(8) | part(0)
 }
 
 /// Half the size of a point's shape.

@@ -53,13 +53,16 @@ impl Axis {
         self.keys.iter().map(|key| key.values[at].label()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Its places as numbers, with their unit, where they are numbers of one kind.
-    pub(super) fn numbers(&self) -> Option<(Vec<f64>, &'static str)> {
+    /// Its places as numbers, where they are that: in the unit in which all are written, or else the base
+    /// unit of their kind.
+    pub(super) fn numbers(&self) -> Option<(Vec<f64>, String)> {
         let key = self.keys.first()?;
-        key.as_numbers().map(|numbers| (numbers, "")).or_else(|| {
-            let (numbers, quantity) = key.as_quantity()?;
-            Some((numbers, quantity.unit))
-        })
+        let plain = || Some((key.as_numbers()?, String::new()));
+        let quantity = || {
+            let (numbers, of) = key.as_quantity()?;
+            Some((numbers, of.unit.to_owned()))
+        };
+        plain().or_else(|| key.in_one_unit()).or_else(quantity)
     }
 }
 
@@ -80,6 +83,22 @@ impl AxisKey {
             _ => None,
         };
         self.values.iter().map(number).collect()
+    }
+
+    /// Its values, where all are quantities and written in one unit.
+    fn in_one_unit(&self) -> Option<(Vec<f64>, String)> {
+        self.as_quantity()?;
+        let each = self.values.iter().map(|value| match value {
+            Coordinate::Words(words) => {
+                let (number, unit) = split(words);
+                Some((number.parse().ok()?, unit.trim()))
+            }
+            _ => None,
+        });
+        let each: Vec<(f64, &str)> = each.collect::<Option<_>>()?;
+        let unit = each.first()?.1;
+        let same = each.iter().all(|(_, other)| *other == unit);
+        same.then(|| (each.iter().map(|(number, _)| *number).collect(), unit.to_owned()))
     }
 
     /// Its values, where all are quantities of one kind.
@@ -104,6 +123,12 @@ impl AxisKey {
             .or_else(|| each(|words| Some(Ratio::parse(words).ok()?.get()), "_share", ""))
             .or_else(|| each(packets, "_packets", "packets"))
     }
+}
+
+/// The number a text begins with, and its unit with the space before it.
+fn split(text: &str) -> (&str, &str) {
+    let is_unit = |c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
+    text.split_at(text.find(is_unit).unwrap_or(text.len()))
 }
 
 fn packets(words: &str) -> Option<f64> {
@@ -311,8 +336,7 @@ impl End {
             Value::Integer(number) => Some(End { number: *number as f64, unit: None, whole: true }),
             Value::Float(number) => Some(End { number: *number, unit: None, whole: false }),
             Value::Text(text) => {
-                let is_unit = |c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
-                let (number, unit) = text.split_at(text.find(is_unit).unwrap_or(text.len()));
+                let (number, unit) = split(text);
                 if let Ok(number) = number.parse() {
                     let whole = matches!(unit.trim(), "packets" | "segments" | "B");
                     return Some(End { number, unit: Some(unit.to_owned()), whole });

@@ -158,6 +158,15 @@ impl Kept {
         keys.iter().filter_map(|key| all.iter().position(|of| of.key == key)).collect()
     }
 
+    /// The first of all.
+    pub(super) fn first(&self) -> Option<String> {
+        let of = |table: &TableOf| {
+            let first = self.metrics(table).first()?.key;
+            Some(format!("{}.{first}", table.name))
+        };
+        TABLES.iter().find_map(of)
+    }
+
     /// How many are kept; no fewer where this version of the program knows them all.
     pub(super) fn is_known(&self) -> bool {
         let known: usize = TABLES.iter().map(|table| self.places(table).len()).sum();
@@ -181,8 +190,6 @@ fn unknown(name: &str, table: Option<&str>, keys: &[&'static str]) -> Wrong {
 /// A metric of a run: of one part of it, or the mean over all that have it.
 #[derive(Clone, Debug)]
 pub(super) struct Selected {
-    /// As it was asked for.
-    pub(super) name: String,
     /// Which of [`TABLES`].
     table: usize,
     part: Option<String>,
@@ -212,7 +219,7 @@ impl Selected {
             if let Some(column) = metrics.iter().position(|metric| metric.key == key) {
                 let part = part.map(str::to_owned);
                 let metric = metrics[column];
-                return Ok(Selected { name: name.to_owned(), table, part, column, metric });
+                return Ok(Selected { table, part, column, metric });
             }
             keys.extend(metrics.iter().map(|metric| metric.key));
         }
@@ -244,16 +251,39 @@ impl Selected {
         record.parts(&TABLES[self.table]).iter().filter(wanted)
     }
 
-    /// What it is of, in words: "flows, mean over 10".
+    /// Of which part, if of one.
+    pub(super) fn part(&self) -> Option<&str> {
+        self.part.as_deref()
+    }
+
+    /// What its table's parts are.
+    pub(super) fn part_word(&self) -> &'static str {
+        TABLES[self.table].part_word()
+    }
+
+    /// The names of the parts that a run has.
+    pub(super) fn part_names(&self, record: &Record) -> Vec<String> {
+        let parts = record.parts(&TABLES[self.table]).iter();
+        parts.filter_map(|part| part.0.first().cloned()).collect()
+    }
+
+    /// What it is of, in words: "rtt_mean_ms, mean over 10 flows".
     pub(super) fn about(&self, record: Option<&Record>) -> String {
         let count = record.map_or(0, |record| self.parts(record).count());
-        let table = TABLES[self.table].name;
+        let (words, table) = (words_of(self.metric.key), TABLES[self.table].name);
         match &self.part {
-            Some(part) => format!("{} of {part}", self.metric.key),
-            None if count > 1 => format!("{}, mean over {count} {table}", self.metric.key),
-            None => self.metric.key.to_owned(),
+            Some(part) => format!("{words} of {part}"),
+            None if count > 1 => format!("{words}, mean over {count} {table}"),
+            None => words,
         }
     }
+}
+
+/// A key without its unit, which tables choose for themselves.
+fn words_of(key: &str) -> String {
+    const UNITS: &[&str] = &["_bit_s", "_ms", "_s", "_bytes", "_packets", "_percent", "_share"];
+    let bare = UNITS.iter().find_map(|unit| key.strip_suffix(unit));
+    bare.unwrap_or(key).replace('_', " ")
 }
 
 impl TableOf {
@@ -275,7 +305,7 @@ mod tests {
         assert_eq!(table("total_goodput_bit_s"), Ok("runs"));
         assert_eq!(table("goodput_bit_s"), Ok("flows"));
         assert_eq!(table("queues.uplink.p99_delay_ms"), Ok("queues"));
-        let told = |name: &str| format!("{:?}", Selected::of(name, &kept).map(|of| of.name));
+        let told = |name: &str| format!("{:?}", Selected::of(name, &kept));
         assert!(
             told("goodput_bits").contains("nearest: Some(\"goodput_bit_s\")"),
             "{}",

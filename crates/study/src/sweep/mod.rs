@@ -18,6 +18,7 @@
 //! | `sweep.rs` | [`Sweep`]: rounds of runs until every point has enough |
 //! | `shards.rs` | [`merge_sweeps`]: shards into one |
 //! | `tables.rs` | the data set |
+//! | `show/` | [`show_sweep`]: pivot tables, the best points, plots |
 //!
 //! Not modelled: points that follow from what others came to (optimisers).
 
@@ -28,14 +29,18 @@ mod metrics;
 mod plan;
 mod record;
 mod shards;
+mod show;
 mod study;
 #[expect(clippy::module_inception, reason = "the sweep itself is one of its files")]
 mod sweep;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 pub use folder::SweepError;
 pub use keys::study_json_schema;
 pub use plan::{ParseShardError, Shard};
+pub use show::{Better, ShowOptions, SweepReport, show_sweep, sweep_report_files};
 pub use study::{Study, StudyError, StudyFile};
 pub use sweep::{FailedRun, Sweep, SweepOutcome, merge_sweeps};
 pub use tables::Formats;

@@ -77,7 +77,7 @@ mod tests {
             Some(Value::Number(f64::NAN)).into(),
         ];
         let text = serde_json::to_string(&numbers).expect("JSON");
-        assert_eq!(text, "[18446744073709551615,5.0,0.30000000000000004,1e300,null]");
+        assert_eq!(text, "[18446744073709551615,5.0,0.30000000000000004,1e+300,null]");
         let back: Vec<Number> = serde_json::from_str(&text).expect("the same");
         assert_eq!(back, numbers);
     }

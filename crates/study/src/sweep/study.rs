@@ -353,9 +353,11 @@ fn axes(report: &mut Report, root: &Reader<'_>) -> Vec<Axis> {
         let (path, count) = (first.path.clone(), first.values.len());
         for key in keys.iter().filter(|key| key.values.len() != count) {
             if report.len() == before {
-                let sizes = [(path.clone(), count), (key.path.clone(), key.values.len())];
+                let (other, values) = (&key.path, key.values.len());
+                let why = format!("`{path}` has {count} values, and `{other}` has {values}");
+                let allowed = "equally many values for what varies together".to_owned();
                 let place = key.place.clone().unwrap_or(Place::File);
-                report.add(&place, &field.path, Wrong::GroupSizes { sizes });
+                report.add(&place, &field.path, Wrong::BadValue { why, allowed });
             }
         }
         axes.push(Axis { keys });
