@@ -34,5 +34,6 @@ mod repeat;
 mod script;
 mod script_against;
 mod shell;
+mod sweep;
 mod terminal;
 mod validate;
