@@ -173,7 +173,8 @@ fn plan(sweep: &Sweep<'_>, name: &str) -> String {
     let (points, most, known) = (sweep.points(), sweep.most_runs(), sweep.known_runs());
     let upto = if sweep.is_open() { "up to " } else { "" };
     let known = if known > 0 { format!(", {known} of them known") } else { String::new() };
-    format!("{name}: {points} points, {upto}{most} runs{known}")
+    let plural = if points == 1 { "" } else { "s" };
+    format!("{name}: {points} point{plural}, {upto}{most} runs{known}")
 }
 
 /// The first few runs that failed; all of them are in the table of runs.

@@ -81,6 +81,22 @@ fn nothing_to_draw_says_so() {
 }
 
 #[test]
+fn a_heat_map_has_a_tile_per_value_the_darkest_for_the_largest() {
+    let words = |words: [&str; 2]| Scale::Categories(words.map(str::to_owned).into());
+    let mut plot = Plot::new("map", "Map", "across", "up");
+    (plot.x.scale, plot.y.scale) = (words(["a", "b"]), words(["c", "d"]));
+    plot.y.range = Range::Data;
+    let values = [((0, 0), 1.0), ((1, 0), 2.5), ((1, 1), 5.0)];
+    let svg = plot.with(PlotSeries::tiles(values)).to_svg();
+    let tiles: Vec<&str> = svg.lines().filter(|line| line.contains("f-tile")).collect();
+    assert_eq!(tiles.len(), 3, "{svg}");
+    assert!(tiles[0].contains("#eff3ff") && tiles[2].contains("#08306b"), "{tiles:?}");
+    for number in [">1.000<", ">2.500<", ">5.000<"] {
+        assert!(svg.contains(number), "{number}: {svg}");
+    }
+}
+
+#[test]
 fn bars_stand_side_by_side_on_zero() {
     let svg = bars().to_svg();
     let document = parsed(&svg);

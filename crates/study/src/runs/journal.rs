@@ -104,6 +104,11 @@ impl Journal {
         self.out.lock().ok()?.error.take()
     }
 
+    /// Every run that it knew when it was opened, those that failed too.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.known.keys()
+    }
+
     /// What was kept of a run, if it is known.
     pub fn find<T: DeserializeOwned>(&self, key: &Key) -> Option<T> {
         serde_json::from_str(self.known.get(key)?.as_ref().ok()?.get()).ok()

@@ -10,6 +10,7 @@
 use super::plan::{Plan, RunAt, Shard};
 use super::record::Record;
 use crate::runs::Journal;
+use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -92,11 +93,13 @@ pub(super) fn cannot<'a>(
 /// What became of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum State {
-    Missing,
     Done(Record),
     /// Why it failed.
     Failed(String),
 }
+
+/// What became of a point's runs, by which of them it is.
+pub(super) type States = BTreeMap<u32, State>;
 
 /// A sweep's folder that is at hand.
 pub(super) struct Folder {
@@ -143,16 +146,25 @@ impl Folder {
         Ok(Folder { path: path.to_owned(), plan, journal, _lock: None })
     }
 
-    /// What is known of every run: point by point.
-    pub(super) fn states(&self) -> Vec<Vec<State>> {
-        let state = |run: RunAt| {
-            let key = self.plan.key(run);
-            let done = self.journal.find(&key).map(State::Done);
-            let failed = || self.journal.failure(&key).map(|why| State::Failed(why.to_owned()));
-            done.or_else(failed).unwrap_or(State::Missing)
-        };
-        let of_point = |point| (0..self.plan.runs).map(|at| state(RunAt { point, at })).collect();
-        (0..self.plan.points()).map(of_point).collect()
+    /// What is known of the runs of each point.
+    pub(super) fn states(&self) -> Vec<States> {
+        let mut states = vec![States::new(); self.plan.points()];
+        let mut points: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for point in 0..self.plan.points() {
+            points.entry(self.plan.hash(RunAt { point, at: 0 })).or_default().push(point);
+        }
+        for key in self.journal.keys() {
+            let Some(at) = self.plan.at(key) else { continue };
+            // Points that mean the same have the same runs.
+            for &point in points.get(key.scenario.as_str()).into_iter().flatten() {
+                let done = || self.journal.find(key).map(State::Done);
+                let failed = self.journal.failure(key).map(|why| State::Failed(why.to_owned()));
+                if let Some(state) = failed.or_else(done) {
+                    states[point].insert(at, state);
+                }
+            }
+        }
+        states
     }
 
     pub(super) fn shard(&self) -> Option<Shard> {

@@ -122,13 +122,11 @@ impl Plan {
         turn % u64::from(of) == u64::from(number - 1)
     }
 
-    pub(super) fn key(&self, run: RunAt) -> Key {
-        Key {
-            scenario: self.hash(run).to_owned(),
-            seed: self.seed(run),
-            version: self.version.clone(),
-            kept: KEPT.to_owned(),
-        }
+    /// Which of its point's runs a key is of, if of one.
+    pub(super) fn at(&self, key: &Key) -> Option<u32> {
+        let at = u32::try_from(key.seed.wrapping_sub(self.first_seed)).ok()?;
+        let ours = at < self.runs && key.version == self.version && key.kept == KEPT;
+        ours.then_some(at)
     }
 
     pub(super) fn kept() -> &'static str {

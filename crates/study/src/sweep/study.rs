@@ -118,6 +118,7 @@ impl StudyFile {
         if !report.is_empty() {
             return Err(self.told(report.into_problems()).into());
         }
+        self.is_small_enough(&draft, until.as_ref())?;
         let points = self.points(&draft, &file)?;
         let at_most = until.as_ref().map(|until| until.at_most);
         Ok(Study {
@@ -153,6 +154,26 @@ impl StudyFile {
             };
             self.told(errors.problems.into_iter().map(place).collect())
         })
+    }
+
+    /// More points or runs than these are a slip of the pen.
+    fn is_small_enough(&self, draft: &Draft<'_>, until: Option<&Until>) -> Result<(), Errors> {
+        const MOST_POINTS: u128 = 100_000;
+        const MOST_RUNS: u128 = 10_000_000;
+        let points = draft.axes.iter().map(|axis| axis.len() as u128);
+        let points = points.fold(1, u128::saturating_mul);
+        let each = until.map_or(draft.count.unwrap_or(1), |until| until.at_most);
+        let runs = points.saturating_mul(u128::from(each));
+        let (key, why, allowed) = match () {
+            () if points > MOST_POINTS => {
+                ("grid", format!("there are {points} points"), MOST_POINTS)
+            }
+            () if runs > MOST_RUNS => ("grid", format!("there may be {runs} runs"), MOST_RUNS),
+            () => return Ok(()),
+        };
+        let place = draft.root.place_of(key).clone();
+        let wrong = Wrong::BadValue { why, allowed: format!("{allowed} in one study") };
+        Err(self.told(vec![Problem { place, path: key.to_owned(), wrong }]))
     }
 
     /// Every combination, the last axis fastest.

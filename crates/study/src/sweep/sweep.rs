@@ -1,6 +1,6 @@
 //! A sweep at work: rounds of runs until every point has enough, then the tables.
 
-use super::folder::{Folder, JOURNAL, State, SweepError};
+use super::folder::{Folder, JOURNAL, State, States, SweepError};
 use super::metrics::Selected;
 use super::plan::{Plan, RunAt, Shard};
 use super::record::Record;
@@ -44,9 +44,10 @@ pub struct FailedRun {
     pub command: String,
 }
 
-/// Every run of a sweep and what became of it, and how many a point needs.
+/// What became of the runs of a sweep, and how many each point needs.
 pub(super) struct Runs {
-    pub(super) states: Vec<Vec<State>>,
+    states: Vec<States>,
+    needs: Vec<Need>,
     metric: Option<Selected>,
 }
 
@@ -60,64 +61,71 @@ struct Need {
 
 impl Runs {
     pub(super) fn of(folder: &Folder) -> Result<Runs, SweepError> {
-        let Plan { until, metrics, .. } = &folder.plan;
-        let metric = until.as_ref().map(|until| Selected::of(&until.metric, metrics));
+        let plan = &folder.plan;
+        let metric = plan.until.as_ref().map(|until| Selected::of(&until.metric, &plan.metrics));
         let metric = metric.transpose().map_err(|_| SweepError::Unknown(folder.path.clone()))?;
-        Ok(Runs { states: folder.states(), metric })
+        let need = match &plan.until {
+            Some(until) => Need { runs: until.at_least, decided: false },
+            None => Need { runs: plan.runs, decided: true },
+        };
+        let needs = vec![need; plan.points()];
+        let mut runs = Runs { states: folder.states(), needs, metric };
+        runs.settle(plan);
+        Ok(runs)
     }
 
-    /// How many of a point's runs are needed: by the values of its first runs alone, in the order of their
-    /// seeds, so that neither threads nor interruptions nor shards change it.
-    fn need(&self, plan: &Plan, point: usize) -> Need {
-        let Some((until, metric)) = plan.until.as_ref().zip(self.metric.as_ref()) else {
-            return Need { runs: plan.runs, decided: true };
-        };
-        let states = &self.states[point];
-        let mut runs = until.at_least;
-        loop {
-            let first = &states[..runs as usize];
-            if first.iter().any(|state| *state == State::Missing) {
-                return Need { runs, decided: false };
+    /// The same without those that failed: what made them fail may be gone.
+    fn to_be_tried_again(mut self, plan: &Plan) -> Runs {
+        for states in &mut self.states {
+            states.retain(|_, state| !matches!(state, State::Failed(_)));
+        }
+        if let Some(until) = &plan.until {
+            self.needs.fill(Need { runs: until.at_least, decided: false });
+        }
+        self.settle(plan);
+        self
+    }
+
+    /// Looks at points of which all is known that was needed: by the values of a point's first runs alone, in
+    /// the order of their seeds, so that neither threads nor interruptions nor shards change what it needs.
+    fn settle(&mut self, plan: &Plan) {
+        let Some((until, metric)) = plan.until.as_ref().zip(self.metric.as_ref()) else { return };
+        for (states, need) in self.states.iter().zip(&mut self.needs) {
+            while !need.decided && states.range(..need.runs).count() == need.runs as usize {
+                let value = |state: &State| match state {
+                    State::Done(record) => metric.value(record),
+                    State::Failed(_) => None,
+                };
+                let first = states.range(..need.runs).map(|(_, state)| state);
+                let values: Vec<f64> = first.filter_map(value).collect();
+                need.decided = need.runs == until.at_most || until.is_met(&values);
+                if !need.decided {
+                    need.runs = until.after(need.runs);
+                }
             }
-            let value = |state: &State| match state {
-                State::Done(record) => metric.value(record),
-                _ => None,
-            };
-            let values: Vec<f64> = first.iter().filter_map(value).collect();
-            if runs == until.at_most || until.is_met(&values) {
-                return Need { runs, decided: true };
-            }
-            runs = until.after(runs);
         }
     }
 
     /// The runs that are needed and made here, in their order.
     pub(super) fn needed(&self, plan: &Plan) -> Vec<RunAt> {
-        let of_point = |point| {
-            let runs = self.need(plan, point).runs;
-            (0..runs).map(move |at| RunAt { point, at })
-        };
-        (0..plan.points()).flat_map(of_point).filter(|run| plan.makes(*run)).collect()
+        let of_point =
+            |(point, need): (usize, &Need)| (0..need.runs).map(move |at| RunAt { point, at });
+        self.needs.iter().enumerate().flat_map(of_point).filter(|run| plan.makes(*run)).collect()
     }
 
     fn missing(&self, plan: &Plan) -> Vec<RunAt> {
-        let missing = |run: &RunAt| *self.state(*run) == State::Missing;
-        self.needed(plan).into_iter().filter(missing).collect()
+        self.needed(plan).into_iter().filter(|run| self.state(*run).is_none()).collect()
     }
 
     /// How many more there may be behind those that are needed now.
     fn open(&self, plan: &Plan) -> usize {
-        let points = (0..plan.points()).filter(|&point| plan.makes(RunAt { point, at: 0 }));
-        let open = points.map(|point| self.need(plan, point)).filter(|need| !need.decided);
-        open.map(|need| (plan.runs - need.runs) as usize).sum()
+        let here = |(point, _): &(usize, &Need)| plan.makes(RunAt { point: *point, at: 0 });
+        let open = self.needs.iter().enumerate().filter(here).filter(|(_, need)| !need.decided);
+        open.map(|(_, need)| (plan.runs - need.runs) as usize).sum()
     }
 
-    pub(super) fn state(&self, run: RunAt) -> &State {
-        &self.states[run.point][run.at as usize]
-    }
-
-    fn is_finished(&self, plan: &Plan) -> bool {
-        self.missing(plan).is_empty()
+    pub(super) fn state(&self, run: RunAt) -> Option<&State> {
+        self.states[run.point].get(&run.at)
     }
 }
 
@@ -133,13 +141,7 @@ impl<'a> Sweep<'a> {
         formats: Formats,
     ) -> Result<Sweep<'a>, SweepError> {
         let folder = Folder::begin(folder, Plan::of(study, shard))?;
-        let mut runs = Runs::of(&folder)?;
-        // What made a run fail may be gone.
-        for state in runs.states.iter_mut().flatten() {
-            if matches!(state, State::Failed(_)) {
-                *state = State::Missing;
-            }
-        }
+        let runs = Runs::of(&folder)?.to_be_tried_again(&folder.plan);
         Ok(Sweep { study, folder, runs, formats })
     }
 
@@ -165,7 +167,7 @@ impl<'a> Sweep<'a> {
 
     fn finished(&self) -> usize {
         let needed = self.runs.needed(&self.folder.plan).into_iter();
-        needed.filter(|run| *self.runs.state(*run) != State::Missing).count()
+        needed.filter(|run| self.runs.state(*run).is_some()).count()
     }
 
     /// Makes what is missing, on so many threads, or one per core. `watch` is told the share of it that is
@@ -206,8 +208,9 @@ impl<'a> Sweep<'a> {
                     }
                 };
                 made_runs += 1;
-                self.runs.states[run.point][run.at as usize] = state;
+                self.runs.states[run.point].insert(run.at, state);
             }
+            self.runs.settle(&self.folder.plan);
         }
         Ok(SweepOutcome {
             finished_runs: self.finished(),
@@ -255,7 +258,7 @@ impl<'a> Sweep<'a> {
     fn failed(&self) -> Vec<FailedRun> {
         let plan = &self.folder.plan;
         let failed = |run: RunAt| match self.runs.state(run) {
-            State::Failed(why) => Some(FailedRun {
+            Some(State::Failed(why)) => Some(FailedRun {
                 point: plan.point(run.point),
                 why: why.clone(),
                 command: plan.command(run),
@@ -278,8 +281,8 @@ impl<'a> Sweep<'a> {
 }
 
 fn tables_of(folder: &Folder, runs: &Runs, formats: Formats) -> Result<(), SweepError> {
-    let needed: Vec<_> =
-        runs.needed(&folder.plan).into_iter().map(|run| (run, runs.state(run))).collect();
+    let needed = runs.needed(&folder.plan).into_iter();
+    let needed: Vec<_> = needed.filter_map(|run| Some((run, runs.state(run)?))).collect();
     write_tables(&folder.path, &folder.plan, &needed, formats)
 }
 
@@ -305,10 +308,10 @@ pub fn merge_sweeps(
     Ok(runs.needed(&whole.plan).len())
 }
 
-/// Whether every run of a shard is finished, and how many are of how many.
-pub(super) fn finished(folder: &Folder) -> Result<(bool, usize, usize), SweepError> {
+/// How many runs of a sweep are finished, and how many there should be.
+pub(super) fn finished(folder: &Folder) -> Result<(usize, usize), SweepError> {
     let runs = Runs::of(folder)?;
     let needed = runs.needed(&folder.plan);
-    let done = needed.iter().filter(|run| *runs.state(**run) != State::Missing).count();
-    Ok((runs.is_finished(&folder.plan), done, needed.len()))
+    let done = needed.iter().filter(|run| runs.state(**run).is_some()).count();
+    Ok((done, needed.len()))
 }

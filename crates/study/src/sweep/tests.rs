@@ -245,6 +245,11 @@ fn what_is_wrong_with_a_study_is_told_with_its_place() {
             "grid = { duration = ['1 s'] }\nzip = [{ duration = ['1 s'] }]",
             "another axis is called `duration`",
         ),
+        ("seeds = 1000000\ngrid = { seed = { from = 1, to = 100, step = 1 } }", "100000000 runs"),
+        (
+            "grid = { seed = { from = 1, to = 1000, step = 1 }, duration = { from = '1 s', to = '1000 s', step = '1 s' } }",
+            "1000000 points",
+        ),
         ("zip = [{ seed = [1, 2], duration = ['1 s'] }]", "has 2 values"),
     ] {
         let error = refused(&with(line));

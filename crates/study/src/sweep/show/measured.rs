@@ -51,7 +51,7 @@ impl Measured {
         let mut values = vec![Vec::new(); plan.points()];
         let mut first: Option<&Record> = None;
         for run in needed {
-            if let State::Done(record) = runs.state(*run) {
+            if let Some(State::Done(record)) = runs.state(*run) {
                 first.get_or_insert(record);
                 values[run.point].extend(selected.value(record));
             }

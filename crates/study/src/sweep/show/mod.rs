@@ -67,7 +67,8 @@ pub fn show_sweep(folder: &Path, options: &ShowOptions) -> Result<SweepReport, S
     let plan = &at_hand.plan;
     let layout = Layout::of(plan, &options.rows, &options.columns)?;
     let needed = runs.needed(plan);
-    let finished = needed.iter().filter(|run| matches!(runs.state(**run), State::Done(_))).count();
+    let finished =
+        needed.iter().filter(|run| matches!(runs.state(**run), Some(State::Done(_)))).count();
     if finished == 0 {
         return Err(SweepError::Empty(folder.to_owned()));
     }
@@ -174,7 +175,7 @@ fn failed_section(plan: &Plan, runs: &Runs, needed: &[RunAt]) -> Option<Section>
     let failed: Vec<_> = needed
         .iter()
         .filter_map(|run| match runs.state(*run) {
-            State::Failed(why) => Some((*run, why)),
+            Some(State::Failed(why)) => Some((*run, why)),
             _ => None,
         })
         .collect();
