@@ -75,7 +75,7 @@ impl Runs {
     }
 
     /// The same without those that failed: what made them fail may be gone.
-    fn to_be_tried_again(mut self, plan: &Plan) -> Runs {
+    fn without_failures(mut self, plan: &Plan) -> Runs {
         for states in &mut self.states {
             states.retain(|_, state| !matches!(state, State::Failed(_)));
         }
@@ -141,7 +141,7 @@ impl<'a> Sweep<'a> {
         formats: Formats,
     ) -> Result<Sweep<'a>, SweepError> {
         let folder = Folder::begin(folder, Plan::of(study, shard))?;
-        let runs = Runs::of(&folder)?.to_be_tried_again(&folder.plan);
+        let runs = Runs::of(&folder)?.without_failures(&folder.plan);
         Ok(Sweep { study, folder, runs, formats })
     }
 

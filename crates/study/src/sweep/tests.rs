@@ -192,7 +192,7 @@ fn runs_that_fail_are_told_with_their_command_and_do_not_stop_the_others() {
     let sound =
         "version = 1\nname = 's'\nscenario = 'lossy-wifi'\n[grid]\nduration = ['1 s', '2 s']\n";
     let hosts = study(sound).points[0].scenario.clone();
-    let host = hosts.nodes.iter().next().map(|node| node.name.clone()).expect("a host");
+    let host = hosts.nodes.first().map(|node| node.name.clone()).expect("a host");
     let text = text.replace("server", &host).replace("[grid]", "[grid]\nseed = [1, 2]");
     let study = study(&text);
     let folder = TempDir::new().expect("a folder");
