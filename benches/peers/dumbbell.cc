@@ -120,10 +120,10 @@ main(int argc, char** argv)
     NodeContainer receivers(flows);
     // The cheapest routing that ns-3 has for a static network: looked up once per flow.
     Ipv4NixVectorHelper routing;
-    InternetStackHelper stack;
-    stack.SetRoutingHelper(routing);
-    stack.SetIpv6StackInstall(false);
-    stack.InstallAll();
+    InternetStackHelper internet;
+    internet.SetRoutingHelper(routing);
+    internet.SetIpv6StackInstall(false);
+    internet.InstallAll();
 
     // Without its queueing disciplines above the device: the drop-tail queue is the device's.
     TrafficControlHelper disciplines;

@@ -5,7 +5,10 @@ simulates nothing. The kernel counts CPU time in ticks and starts up with caches
 `TURN` are made several times in a row.
 """
 
+import json
 import os
+import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -24,10 +27,10 @@ def output(command):
     return done.stdout
 
 
-def usage(command):
+def usage(command, stdout=subprocess.DEVNULL):
     """CPU seconds and peak memory in MB of one run of `command`."""
     with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)
+        process = subprocess.Popen(command, stdout=stdout, stderr=said)
         _, status, spent = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
@@ -36,13 +39,31 @@ def usage(command):
     return spent.ru_utime + spent.ru_stime, spent.ru_maxrss / 1e3
 
 
+def counted(command):
+    """What `command` prints of what it counts, as JSON, and its `usage`."""
+    with tempfile.TemporaryFile(mode="w+") as printed:
+        spent = usage(command, printed)
+        printed.seek(0)
+        text = printed.read()
+    # ns-2's copy of Linux also says, in between, which congestion control it has loaded.
+    found = re.search(r'\{[^{}]*"packets"[^{}]*\}', text)
+    if found is None:
+        sys.exit(f"{' '.join(command)}\nprinted no JSON with `packets`, but: {text[:200]}")
+    return json.loads(found[0]), spent
+
+
 class Cost:
     """What `long` costs more than `short`, per packet, in several turns."""
 
-    def __init__(self, long, short, packets):
+    def __init__(self, long, short, packets, known=(0.0, 0.0)):
+        """`known` is the usage of a run like `long` that there was already; a very long one is not made again."""
         self.long, self.short, self.packets = long, short, packets
         self.turns = []
-        self.memory_mb = 0.0
+        seconds, self.memory_mb = known
+        if seconds > 2 * ENOUGH:
+            self.in_a_row = 1
+            self.add(seconds - usage(short)[0])
+            return
         first = self.difference()
         self.in_a_row = max(1, round(TURN / max(first, TURN / 20)))
         if self.in_a_row == 1:
@@ -78,6 +99,8 @@ class Cost:
             "turns": len(self.turns),
             "packets": self.packets,
             "memory_peak_mb": round(self.memory_mb, 1),
+            # A process begins as a copy of this one, whose memory counts as a peak of its own.
+            "memory_at_most": self.memory_mb <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
         }
 
 

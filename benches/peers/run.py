@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 
+import measuring
 import ours
 from measuring import Cost, in_turn, output, usage
 
@@ -24,7 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 # Simulated seconds and turns by number of flows.
-SECONDS = {1: 20, 10: 20, 100: 5, 1_000: 2}
+SECONDS = {1: 20, 10: 20, 100: 5, 1_000: 1.5}
 TURNS = {1: 7, 10: 5, 100: 3, 1_000: 2}
 NOTHING = 0.001
 STACKS = ["newreno", "cubic"]
@@ -32,7 +33,7 @@ STACKS = ["newreno", "cubic"]
 # a quarter of a millisecond with a thousand flows.
 LEFT_OUT = {("ns-2", "leaf", "newreno", 1_000): "its routes between 2,002 nodes do not finish",
             ("ns-2", "leaf", "cubic", 1_000): "its routes between 2,002 nodes do not finish",
-            ("ns-3", "leaf", "cubic", 1_000): "five minutes; NewReno stands for it"}
+            ("ns-3", "leaf", "cubic", 1_000): "minutes; NewReno stands for it"}
 NS3_LIBRARIES = ["applications", "core", "internet", "network", "nix-vector-routing",
                  "point-to-point", "traffic-control"]
 # Ackord's cost at most, as a share of the peer's: with one flow, with more.
@@ -49,9 +50,9 @@ class Job:
         """`command` makes a command line from seconds; `counted` is one that prints what it counts."""
         self.simulator, self.topology, self.stack, self.flows = simulator, topology, stack, flows
         self.command = command
-        self.counts = json.loads(output(counted))
+        self.counts, spent = measuring.counted(counted)
         seconds = SECONDS.get(flows, 2)
-        self.cost = Cost(command(seconds), command(NOTHING), self.counts["packets"])
+        self.cost = Cost(command(seconds), command(NOTHING), self.counts["packets"], spent)
 
 
 def ns2_job(topology, stack, flows):
@@ -150,6 +151,10 @@ def row(job, jobs):
     return result
 
 
+def memory(figures):
+    return f"{'<= ' if figures['memory_at_most'] else ''}{figures['memory_peak_mb']:.0f}"
+
+
 def show_peers(rows):
     print(f"\n{'simulator':10} {'topology':8} {'stack':9} {'flows':>5} {'packets':>9} {'link use':>8} "
           f"{'CPU ns/packet':>13} {'(lowest-highest)':>17} {'memory MB':>9} {'Ackord takes':>12}  goal")
@@ -163,14 +168,14 @@ def show_peers(rows):
             goal += f"  (ours uses {100 * r['use_differs']:+.1f} % of the link)"
         print(f"{r['simulator']:10} {r['topology']:8} {r['stack']:9} {r['flows']:5} {r['packets']:9} "
               f"{100 * r['utilisation']:6.1f} % {r['cpu_ns_per_packet']:13.0f} {spread:>17} "
-              f"{r['memory_peak_mb']:9.0f} {share:>12}  {goal}")
+              f"{memory(r):>9} {share:>12}  {goal}")
 
 
 def show_ours(title, rows, name, factor):
     print(f"\n{title}\n{'':50} {'packets':>10} {'CPU ns/packet':>13} {'memory MB':>9} {'factor':>7}  goal")
     for r in rows:
         goal = {None: "", True: "met", False: "MISSED"}[r["goal_met"]]
-        print(f"{name(r):50} {r['packets']:10} {r['cpu_ns_per_packet']:13.0f} {r['memory_peak_mb']:9.0f} "
+        print(f"{name(r):50} {r['packets']:10} {r['cpu_ns_per_packet']:13.0f} {memory(r):>9} "
               f"{r[factor]:7.2f}  {goal}")
 
 
@@ -208,13 +213,18 @@ def main():
                            help="another simulator: README.md says what the command gets and prints")
     arguments.add_argument("--quick", action="store_true",
                            help="short runs, once each: to see that everything works, not how fast it is")
+    arguments.add_argument("--long", action="store_true",
+                           help="20 simulated seconds with any number of flows: hours, nearly all of them ns-3's")
     arguments.add_argument("--profile", default="dist", help="how Ackord is built (dist)")
     arguments.add_argument("--json", type=pathlib.Path, default=TARGET / "bench-peers.json", metavar="FILE")
     options = arguments.parse_args()
     if bad := next((peer for peer in options.peer if "=" not in peer), None):
         arguments.error(f"--peer {bad}: NAME=COMMAND is expected")
+    if options.long:
+        SECONDS.update(dict.fromkeys(SECONDS, 20))
     if options.quick:
         SECONDS.update({1: 4, 10: 2, 100: 1.2, 1_000: 1.1})
+        LEFT_OUT["ns-3", "leaf", "newreno", 1_000] = "minutes, and this is --quick"
     result = {
         "what": "CPU nanoseconds (user + system) per data packet over the bottleneck of a "
                 "dumbbell: 10 Mbit/s per flow, 40 ms round trip, drop-tail of one "
