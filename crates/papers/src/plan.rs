@@ -3,7 +3,7 @@
 use crate::cells::{Cell, Cells, Runs};
 use crate::reproduction::PaperError;
 use ackord_scenario::{Errors, Override, Scenario, ScenarioFile};
-use ackord_study::{Ended, Job, Journal, RunOutcome, Watch, run_all, run_all_with_journal};
+use ackord_study::{Ended, Job, Journal, Key, RunOutcome, Watch, run_all, run_all_with_journal};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ops::{Range, RangeInclusive};
@@ -171,7 +171,8 @@ impl Plan {
     ) -> Result<Outcomes<S>, PaperError> {
         match journal {
             (Some(journal), kept) => {
-                all_of(run_all_with_journal(&self.jobs, take, (journal, kept), watch))
+                let key = |job: &Job| Key::new(&job.scenario, job.seed, kept);
+                all_of(run_all_with_journal(&self.jobs, take, journal, key, watch))
             }
             (None, _) => self.run(take, watch),
         }

@@ -53,16 +53,17 @@ pub fn run_all<T: Send>(
     all(jobs, |job, progress| run(job, &keep, progress), watch)
 }
 
-/// The same, with what is kept written down as it comes in; what the journal knows is not run
-/// again. `kept` says what that is, and changes when its form does.
+/// The same, with what is kept written down as it comes in under the job's key; what the journal knows is
+/// not run again.
 pub fn run_all_with_journal<T: Send + Serialize + DeserializeOwned>(
     jobs: &[Job],
     keep: impl Fn(&Job, RunOutcome) -> T + Sync,
-    (journal, kept): (&Journal, &str),
+    journal: &Journal,
+    key: impl Fn(&Job) -> Key + Sync,
     watch: &Watch<'_>,
 ) -> Vec<Ended<T>> {
     let one = |job: &Job, progress: &mut OfRun<'_>| {
-        let key = Key::new(&job.scenario, job.seed, kept);
+        let key = key(job);
         if let Some(known) = journal.find(&key) {
             return Ended::Kept(known);
         }
@@ -157,6 +158,10 @@ mod tests {
         (1..=6).map(job).collect()
     }
 
+    fn key(kept: &'static str) -> impl Fn(&Job) -> Key + Sync {
+        move |job| Key::new(&job.scenario, job.seed, kept)
+    }
+
     fn unwatched(_: f64) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -193,7 +198,7 @@ mod tests {
         let journal = Journal::new("", Box::new(lines.clone()));
         let jobs = jobs();
         let with = |jobs: &[Job], journal: &Journal| {
-            kept(run_all_with_journal(jobs, keep, (journal, "goodput"), &unwatched))
+            kept(run_all_with_journal(jobs, keep, journal, key("goodput"), &unwatched))
         };
         let first = with(&jobs[..4], &journal);
         let second = with(&jobs, &Journal::new(&lines.text(), Box::new(Lines::default())));
@@ -210,7 +215,7 @@ mod tests {
         };
         let lines = Lines::default();
         let journal = Journal::new("", Box::new(lines.clone()));
-        let ended = run_all_with_journal(&jobs(), keep, (&journal, "seed"), &unwatched);
+        let ended = run_all_with_journal(&jobs(), keep, &journal, key("seed"), &unwatched);
         let told: Vec<_> = ended
             .iter()
             .map(|ended| match ended {
@@ -222,10 +227,10 @@ mod tests {
         assert_eq!((&told[1][..], &told[3][..]), ("2", "4"));
         assert!(told[2].contains("panicked") && told[2].contains("three is too many"), "{told:?}");
         let later = Journal::new(&lines.text(), Box::new(Lines::default()));
-        let key = Key::new(&jobs()[2].scenario, 3, "seed");
-        assert_eq!((later.known_runs(), later.failure(&key)), (5, Some(&told[2][..])));
+        let third = key("seed")(&jobs()[2]);
+        assert_eq!((later.known_runs(), later.failure(&third)), (5, Some(&told[2][..])));
         let again = |job: &Job, _: RunOutcome| job.seed;
-        let again = kept(run_all_with_journal(&jobs(), again, (&later, "seed"), &unwatched));
+        let again = kept(run_all_with_journal(&jobs(), again, &later, key("seed"), &unwatched));
         assert_eq!(again, [1, 2, 3, 4, 5, 6]);
     }
 

@@ -6,7 +6,6 @@ use ackord_measure::{
     FLOW_METRICS, LINK_METRICS, Metric, PROXY_METRICS, QUEUE_METRICS, RUN_METRICS, RunLabels,
     RunSummary, Unit,
 };
-use ackord_report::data_set::shown;
 use ackord_scenario::{NameOf, Wrong};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -26,6 +25,8 @@ pub(super) struct TableOf {
 /// A metric, whatever it is of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MetricOf {
+    /// Which of all of its kind.
+    at: usize,
     pub(super) key: &'static str,
     pub(super) unit: Unit,
     pub(super) counted: bool,
@@ -93,13 +94,16 @@ fn link_names(labels: &RunLabels) -> Vec<&str> {
     labels.links.iter().map(|link| link.name.as_str()).collect()
 }
 
+/// Those that stand in tables.
 fn metrics<T>(metrics: &'static [Metric<T>]) -> Vec<MetricOf> {
-    let of = |metric: &Metric<T>| MetricOf {
+    let of = |(at, metric): (usize, &Metric<T>)| MetricOf {
+        at,
         key: metric.key,
         unit: metric.unit,
         counted: metric.counted,
     };
-    shown(metrics).map(of).collect()
+    let shown = metrics.iter().enumerate().filter(|(_, metric)| !metric.places.is_empty());
+    shown.map(of).collect()
 }
 
 fn part<T>(
@@ -108,10 +112,12 @@ fn part<T>(
     wanted: &[usize],
     subject: &T,
 ) -> Part {
-    let metrics: Vec<_> = shown(metrics).collect();
     let values = wanted.iter().map(|&at| (metrics[at].of)(subject).into());
     Part(words, values.collect())
 }
+
+/// Of each table, where the metrics that are kept are among all of their kind: worked out once for all runs.
+pub(super) struct Places(pub(super) Vec<Vec<usize>>);
 
 /// Which metrics of each table are kept: table to keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,14 +154,14 @@ impl Kept {
     /// Those of a table, in its order.
     pub(super) fn metrics(&self, table: &TableOf) -> Vec<MetricOf> {
         let all = (table.metrics)();
-        self.places(table).into_iter().map(|at| all[at]).collect()
+        let keys = self.0.get(table.name).map_or(&[][..], Vec::as_slice);
+        keys.iter().filter_map(|key| all.iter().find(|of| of.key == key).copied()).collect()
     }
 
-    /// Where they are among the table's.
-    pub(super) fn places(&self, table: &TableOf) -> Vec<usize> {
-        let all = (table.metrics)();
-        let keys = self.0.get(table.name).map_or(&[][..], Vec::as_slice);
-        keys.iter().filter_map(|key| all.iter().position(|of| of.key == key)).collect()
+    /// Where those of each table are among all of their kind.
+    pub(super) fn places(&self) -> Places {
+        let of = |table: &TableOf| self.metrics(table).iter().map(|metric| metric.at).collect();
+        Places(TABLES.iter().map(of).collect())
     }
 
     /// The first of all.
@@ -169,7 +175,7 @@ impl Kept {
 
     /// How many are kept; no fewer where this version of the program knows them all.
     pub(super) fn is_known(&self) -> bool {
-        let known: usize = TABLES.iter().map(|table| self.places(table).len()).sum();
+        let known: usize = TABLES.iter().map(|table| self.metrics(table).len()).sum();
         known == self.0.values().map(Vec::len).sum::<usize>()
     }
 }

@@ -129,8 +129,14 @@ impl Plan {
         ours.then_some(at)
     }
 
-    pub(super) fn kept() -> &'static str {
-        KEPT
+    /// What the journal has a run under.
+    pub(super) fn key(&self, run: RunAt) -> Key {
+        Key {
+            scenario: self.hash(run).to_owned(),
+            seed: self.seed(run),
+            version: self.version.clone(),
+            kept: KEPT.to_owned(),
+        }
     }
 
     /// A point in words.

@@ -1,6 +1,6 @@
 //! What is kept of a run: rows of numbers, as the journal has them.
 
-use super::metrics::{Kept, TABLES, TableOf};
+use super::metrics::{Places, TABLES, TableOf};
 use ackord_measure::{RunSummary, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,13 +23,12 @@ pub(super) enum Number {
 }
 
 impl Record {
-    pub(super) fn of(run: &RunSummary, kept: &Kept) -> Record {
-        let rows = |table: &TableOf| {
-            let places = kept.places(table);
-            let rows = if places.is_empty() { Vec::new() } else { (table.rows)(run, &places) };
+    pub(super) fn of(run: &RunSummary, places: &Places) -> Record {
+        let rows = |(table, places): (&TableOf, &Vec<usize>)| {
+            let rows = if places.is_empty() { Vec::new() } else { (table.rows)(run, places) };
             (table.name.to_owned(), rows)
         };
-        let tables = TABLES.iter().map(rows).filter(|(_, rows)| !rows.is_empty());
+        let tables = TABLES.iter().zip(&places.0).map(rows).filter(|(_, rows)| !rows.is_empty());
         Record(tables.collect())
     }
 

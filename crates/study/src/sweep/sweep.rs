@@ -230,6 +230,7 @@ impl<'a> Sweep<'a> {
             series: !plan.series.is_empty(),
         };
         let jobs: Vec<Job> = runs.iter().enumerate().map(job).collect();
+        let places = plan.metrics.places();
         let unwritten = Mutex::new(None);
         let keep = |job: &Job, outcome: RunOutcome| {
             if let Some(series) = &outcome.series {
@@ -239,9 +240,10 @@ impl<'a> Sweep<'a> {
                     first.get_or_insert(error);
                 }
             }
-            Record::of(&outcome.summary, &self.study.kept)
+            Record::of(&outcome.summary, &places)
         };
-        let ended = run_all_with_journal(&jobs, keep, (&self.folder.journal, Plan::kept()), watch);
+        let key = |job: &Job| plan.key(runs[job.number]);
+        let ended = run_all_with_journal(&jobs, keep, &self.folder.journal, key, watch);
         if let Some(source) = self.folder.journal.take_error() {
             return Err(SweepError::Io {
                 what: "write",
