@@ -98,7 +98,7 @@ impl Variants {
 }
 
 /// Runs every variant as often as asked for. `progress` is called from several threads with the
-/// share that is done; when it answers [`ControlFlow::Break`] the runs under way end and do not
+/// share that is done; when it answers [`Break`](std::ops::ControlFlow::Break) the runs under way end and do not
 /// count.
 ///
 /// # Errors
