@@ -104,6 +104,11 @@ impl Journal {
         self.out.lock().ok()?.error.take()
     }
 
+    /// Whether something went wrong in writing.
+    pub fn is_broken(&self) -> bool {
+        self.out.lock().is_ok_and(|out| out.error.is_some())
+    }
+
     /// Every run that it knew when it was opened, those that failed too.
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
         self.known.keys()

@@ -129,6 +129,8 @@ impl Folder {
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(SweepError::AtWork(path.to_owned())),
+            // Some file systems of clusters have no locks: who starts a part twice is not told there.
+            Err(TryLockError::Error(source)) if source.kind() == io::ErrorKind::Unsupported => {}
             Err(TryLockError::Error(source)) => return Err(cannot("lock", &file)(source)),
         }
         let journal = journal_of(path)?;

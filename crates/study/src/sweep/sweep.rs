@@ -9,6 +9,7 @@ use super::tables::{Formats, write_series, write_tables};
 use crate::run::RunOutcome;
 use crate::runs::{Ended, Job, Watch, run_all_with_journal};
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -243,7 +244,13 @@ impl<'a> Sweep<'a> {
             Record::of(&outcome.summary, &places)
         };
         let key = |job: &Job| plan.key(runs[job.number]);
-        let ended = run_all_with_journal(&jobs, keep, &self.folder.journal, key, watch);
+        // Runs that nobody writes down would be made in vain.
+        let watch = |share: f64| {
+            let broken = self.folder.journal.is_broken()
+                || unwritten.lock().is_ok_and(|unwritten| unwritten.is_some());
+            if broken { ControlFlow::Break(()) } else { watch(share) }
+        };
+        let ended = run_all_with_journal(&jobs, keep, &self.folder.journal, key, &watch);
         if let Some(source) = self.folder.journal.take_error() {
             return Err(SweepError::Io {
                 what: "write",

@@ -7,6 +7,7 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
 
@@ -183,6 +184,23 @@ fn another_study_in_the_same_folder_is_refused_and_told_apart() {
     let second = Sweep::begin(&first, folder.path(), None, CSV).err().expect("somebody is at work");
     assert!(second.to_string().contains("at work"), "{second}");
     drop(held);
+}
+
+#[test]
+fn a_full_disk_ends_a_sweep_and_nothing_is_run_in_vain() {
+    let study = study(STUDY);
+    let folder = TempDir::new().expect("a folder");
+    let mut sweep = Sweep::begin(&study, folder.path(), None, CSV).expect("a folder");
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("runs.jsonl")).expect("a link");
+    let most = Mutex::new(0.0_f64);
+    let watch = |share: f64| {
+        let mut most = most.lock().expect("nobody panicked");
+        *most = most.max(share);
+        ControlFlow::Continue(())
+    };
+    let error = sweep.run(NonZeroUsize::new(1), &watch).expect_err("it is full");
+    assert!(error.to_string().contains("cannot write") && !error.is_bad_input(), "{error}");
+    assert!(*most.lock().expect("nobody panicked") < 0.2, "only the first run was made");
 }
 
 #[test]
