@@ -6,11 +6,15 @@
 use ackord_units::Span;
 use hdrhistogram::Histogram;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// Collects time spans.
 #[derive(Clone, Debug)]
 pub struct Spread {
+    /// Those of more than zero.
     histogram: Histogram<u64>,
+    /// Those of zero, which most are of packets that find their link free: counting is cheaper than recording.
+    zeros: u64,
     total_ns: u128,
     least: Span,
     most: Span,
@@ -46,27 +50,32 @@ impl Spread {
 
     fn with_digits(significant_digits: u8) -> Spread {
         let histogram = Histogram::new(significant_digits).expect("two and three are allowed");
-        Spread { histogram, total_ns: 0, least: Span::MAX, most: Span::ZERO }
+        Spread { histogram, zeros: 0, total_ns: 0, least: Span::MAX, most: Span::ZERO }
     }
 
     /// Takes one more.
     #[inline]
     pub fn add(&mut self, span: Span) {
+        self.least = self.least.min(span);
+        if span == Span::ZERO {
+            self.zeros += 1;
+            return;
+        }
         // The histogram grows by itself up to u64::MAX, so recording fails for no span.
         self.histogram.record(span.as_nanos()).expect("the histogram resizes itself");
         self.total_ns += u128::from(span.as_nanos());
-        self.least = self.least.min(span);
         self.most = self.most.max(span);
     }
 
     /// What they add up to; nothing if there were none.
     pub fn summary(&self) -> Option<SpreadSummary> {
-        let samples = self.histogram.len();
+        let samples = self.histogram.len() + self.zeros;
         if samples == 0 {
             return None;
         }
+        let histogram = self.whole();
         let quantile = |q: f64| {
-            let bucket = Span::from_nanos(self.histogram.value_at_quantile(q));
+            let bucket = Span::from_nanos(histogram.value_at_quantile(q));
             ms(bucket.clamp(self.least, self.most))
         };
         Some(SpreadSummary {
@@ -77,6 +86,16 @@ impl Spread {
             p99_ms: quantile(0.99),
             max_ms: ms(self.most),
         })
+    }
+
+    /// The histogram with the zeros in it.
+    fn whole(&self) -> Cow<'_, Histogram<u64>> {
+        let mut histogram = Cow::Borrowed(&self.histogram);
+        // Where there are only zeros, whatever the quantile is lies between the extremes.
+        if self.zeros > 0 && !self.histogram.is_empty() {
+            histogram.to_mut().record_n(0, self.zeros).expect("there is always room for zero");
+        }
+        histogram
     }
 }
 
@@ -108,7 +127,7 @@ mod tests {
     proptest! {
         #[test]
         fn quantiles_stay_within_the_stated_resolution(
-            mut nanos in prop::collection::vec(0u64..10_000_000_000, 1..400),
+            mut nanos in prop::collection::vec(prop_oneof![Just(0), 0u64..10_000_000_000], 1..400),
         ) {
             let mut spread = Spread::fine();
             nanos.iter().for_each(|n| spread.add(Span::from_nanos(*n)));

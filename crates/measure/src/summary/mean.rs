@@ -25,9 +25,14 @@ impl StepMean {
             *self = StepMean::starting(at, value);
             return;
         }
-        let held = at.saturating_since(self.last).as_nanos();
-        self.area += u128::from(self.value) * u128::from(held);
-        self.last = self.last.max(at);
+        if at > self.last {
+            // Most queues are empty most of the time.
+            if self.value > 0 {
+                let held = at.saturating_since(self.last).as_nanos();
+                self.area += u128::from(self.value) * u128::from(held);
+            }
+            self.last = at;
+        }
         self.value = value;
         self.most = self.most.max(value);
     }

@@ -29,6 +29,8 @@ pub(crate) struct Scoreboard {
     lost_segments: u32,
     /// No segment before this one is Lost.
     retransmit_from: Seq,
+    /// No segment before this one is in flight for the first time, where that was looked for.
+    holes_from: Seq,
     /// Highest byte selectively acknowledged, plus one.
     highest_sacked: Option<Seq>,
     /// Every segment before this that is not Sacked has been declared lost already.
@@ -103,6 +105,7 @@ impl Scoreboard {
         debug_assert!(self.sent.back().is_none_or(|last| last.end() == sent.seq));
         if self.sent.is_empty() {
             self.retransmit_from = sent.seq;
+            self.holes_from = sent.seq;
         }
         self.pipe += u64::from(sent.seq_len());
         if let Some(by_time) = &mut self.by_time {
@@ -186,6 +189,9 @@ impl Scoreboard {
         }
         if self.retransmit_from.before(ack) {
             self.retransmit_from = ack;
+        }
+        if self.holes_from.before(ack) {
+            self.holes_from = ack;
         }
         if self.highest_sacked.is_some_and(|highest| highest.at_or_before(ack)) {
             self.highest_sacked = None;
@@ -280,6 +286,11 @@ impl Scoreboard {
         self.sent.partition_point(|sent| sent.seq.since(front.seq) < distance)
     }
 
+    /// What was not may be in flight for the first time again.
+    fn look_for_holes_anew(&mut self) {
+        self.holes_from = self.sent.front().map_or(self.holes_from, |oldest| oldest.seq);
+    }
+
     /// The receiver has discarded what it had reported (RFC 2018 §8), or so it must be taken: the
     /// oldest segment would not be outstanding otherwise.
     pub(crate) fn has_been_reneged_on(&self) -> bool {
@@ -294,6 +305,7 @@ impl Scoreboard {
                 self.pipe += u64::from(sent.seq_len());
             }
         }
+        self.look_for_holes_anew();
         self.sacked = 0;
         self.sacked_sequences = 0;
         self.highest_sacked = None;

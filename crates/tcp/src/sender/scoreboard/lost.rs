@@ -97,6 +97,7 @@ impl Scoreboard {
                 }
             }
             self.lost_segments = 0;
+            self.look_for_holes_anew();
             self.restore_time_order();
         }
         self.lost_below = None;
@@ -160,8 +161,13 @@ impl Scoreboard {
     /// below the highest SACKed byte, though too little was SACKed above it to call it lost.
     pub(crate) fn resend_next_hole(&mut self, now: Time) -> Option<Sent> {
         let end = self.index_at_or_after(self.highest_sacked?);
-        let hole = (0..end).find(|&index| self.may_be_missing(index))?;
-        Some(self.resend_in_flight(hole, now))
+        let start = self.index_at_or_after(self.holes_from);
+        let hole = (start..end).find(|&index| self.may_be_missing(index));
+        // Every acknowledgment may ask: what was passed over is not looked at again.
+        if let Some(sent) = self.sent.get(hole.unwrap_or(end)) {
+            self.holes_from = sent.seq;
+        }
+        Some(self.resend_in_flight(hole?, now))
     }
 
     /// RFC 6675 §4 NextSeg rule (4): sends the highest segment again that is outstanding and not
