@@ -15,6 +15,7 @@ use ackord_study::{
     kernels_of, live_run, run_report, run_report_files,
 };
 use clap::Args;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// Run a scenario once and say what happened
@@ -43,6 +44,11 @@ pub(crate) struct RunArguments {
     /// both ends of every flow.
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
+    /// Keep no more than the first N bytes of a packet in captures; all of them otherwise
+    ///
+    /// The payload is zeros: 128 bytes hold all headers, and a capture is a tenth as long.
+    #[arg(long, value_name = "N", requires = "pcap")]
+    snaplen: Option<NonZeroU32>,
     /// Write what endpoints do into this file, a line of JSON per event
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
@@ -54,7 +60,7 @@ const EXAMPLES: &str = "\
 Examples:
   ackord run lossy-wifi
   ackord run my.toml --seed 7 --set 'duration=5 s' --set flows.0.tcp.congestion=vegas
-  ackord run my.toml --out out/my --pcap out/my/captures
+  ackord run my.toml --out out/my --pcap out/my/captures --snaplen 128
   ackord run lossy-wifi --kernel all                 stock Linux at both ends, in simulated time
   ackord run my.toml --json - | jq '.flows[].goodput_bit_s'";
 
@@ -68,7 +74,8 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
         remark_on_commands(&scenario, console);
     }
     let interrupt = Interrupt::listen()?;
-    let mut captures = arguments.pcap.as_deref().map(open_folder).transpose()?;
+    let captures = arguments.pcap.as_deref().map(open_folder).transpose()?;
+    let mut captures = captures.map(|folder| folder.with_snap_len(arguments.snaplen));
     let mut events = arguments.events.as_deref().map(EventLog::create).transpose()?;
     let options = RunOptions {
         seed: arguments.seed.unwrap_or(scenario.seed),

@@ -59,3 +59,18 @@ fn a_capture_at_one_end_shows_one_connection_as_that_end_sees_it() {
     let again = tshark(&capture, &["-Y", "tcp.analysis.retransmission"]).expect("there is one");
     assert!(again.lines().count() < packets.len() / 10, "{}", again.lines().count());
 }
+
+#[test]
+fn a_snap_length_keeps_every_header_and_the_length_that_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = tempfile::tempdir().unwrap();
+    let run = ["run", "lossy-wifi", "--set", "duration=2 s", "--pcap"];
+    printed(&[&run[..], &[text(folder.path()), "--snaplen", "128"]].concat());
+    printed(&[&run[..], &[text(whole.path())]].concat());
+    let name = "wifi.at-station.pcapng";
+    let fields = ["-T", "fields", "-e", "frame.len", "-e", "tcp.seq_raw", "-e", "tcp.options.timestamp.tsval"];
+    let Some(cut) = tshark(&folder.path().join(name), &fields) else { return };
+    assert_eq!(cut, tshark(&whole.path().join(name), &fields).expect("there is one"));
+    let longest = tshark(&folder.path().join(name), &["-Y", "frame.cap_len > 128"]);
+    assert_eq!(longest.as_deref(), Some(""));
+}

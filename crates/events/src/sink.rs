@@ -1,7 +1,8 @@
 //! Where events go.
 
-use crate::Event;
-use ackord_units::Time;
+use crate::{Event, LinkId};
+use ackord_units::{Bytes, Span, Time};
+use ackord_wire::FlowId;
 
 /// Takes events. Handlers are generic over it, so an absent sink costs nothing.
 pub trait Sink {
@@ -10,6 +11,16 @@ pub trait Sink {
 
     /// Takes one event that happened at `at`.
     fn emit(&mut self, at: Time, event: Event<'_>);
+
+    /// A packet of `flow` found `link` free: it entered the empty queue at `at`, and left it at once. As most packets
+    /// do on most links, so that a sink may take both events in one step.
+    #[inline]
+    fn emit_passed(&mut self, at: Time, link: LinkId, flow: FlowId, bytes: Bytes) {
+        let (queue_packets, queue_bytes) = (1, bytes);
+        self.emit(at, Event::PacketEnqueued { link, flow, bytes, queue_packets, queue_bytes });
+        let (waited, queue_packets, queue_bytes) = (Span::ZERO, 0, Bytes::ZERO);
+        self.emit(at, Event::PacketDequeued { link, flow, bytes, waited, queue_packets, queue_bytes });
+    }
 }
 
 /// Takes nothing.
@@ -30,6 +41,11 @@ impl<S: Sink> Sink for &mut S {
     fn emit(&mut self, at: Time, event: Event<'_>) {
         (**self).emit(at, event);
     }
+
+    #[inline]
+    fn emit_passed(&mut self, at: Time, link: LinkId, flow: FlowId, bytes: Bytes) {
+        (**self).emit_passed(at, link, flow, bytes);
+    }
 }
 
 /// Both sinks take every event.
@@ -41,6 +57,12 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.0.emit(at, event);
         self.1.emit(at, event);
     }
+
+    #[inline]
+    fn emit_passed(&mut self, at: Time, link: LinkId, flow: FlowId, bytes: Bytes) {
+        self.0.emit_passed(at, link, flow, bytes);
+        self.1.emit_passed(at, link, flow, bytes);
+    }
 }
 
 /// Takes events if there is a sink.
@@ -51,6 +73,13 @@ impl<S: Sink> Sink for Option<S> {
     fn emit(&mut self, at: Time, event: Event<'_>) {
         if let Some(sink) = self {
             sink.emit(at, event);
+        }
+    }
+
+    #[inline]
+    fn emit_passed(&mut self, at: Time, link: LinkId, flow: FlowId, bytes: Bytes) {
+        if let Some(sink) = self {
+            sink.emit_passed(at, link, flow, bytes);
         }
     }
 }

@@ -7,7 +7,7 @@
 //! files hold that direction alone. The IP identification of a packet is its number in the run,
 //! modulo 2^16, so that it can be found again in another file; the payload is zeros.
 //!
-//! Not modelled: a limit on the captured length; time spent between the interface and the tap.
+//! Not modelled: time spent between the interface and the tap.
 
 use ackord_events::{Event, Sink, TapPoint};
 use ackord_scenario::{Capture, Scenario, Way};
@@ -19,6 +19,7 @@ use ackord_wire::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Write};
+use std::num::NonZeroU32;
 
 /// Where capture files come to be. Dropping what was handed out ends a file.
 pub trait CaptureFiles {
@@ -27,6 +28,11 @@ pub trait CaptureFiles {
     /// # Errors
     /// What the system answers.
     fn create(&mut self, name: &str) -> io::Result<Box<dyn Write>>;
+
+    /// How many bytes of a packet are to be kept, where not all are.
+    fn snap_len(&self) -> Option<NonZeroU32> {
+        None
+    }
 }
 
 /// One end of a captured link: one file.
@@ -135,9 +141,9 @@ impl CaptureSink {
     }
 
     fn open(&mut self, point: &CapturePoint, files: &mut dyn CaptureFiles) -> io::Result<()> {
-        let out = BufWriter::new(files.create(&point.file)?);
+        let out = BufWriter::with_capacity(1 << 16, files.create(&point.file)?);
         let application = format!("ackord {}", crate::VERSION);
-        let mut writer = PcapngWriter::new(out, &application)?;
+        let mut writer = PcapngWriter::new(out, &application)?.with_snap_len(files.snap_len());
         for (tap, name) in &point.taps {
             let interface = writer.add_interface(name, "")?;
             self.taps.insert(*tap, (self.files.len(), interface));

@@ -3,11 +3,13 @@
 use crate::capture::CaptureFiles;
 use std::fs::File;
 use std::io::{self, Write};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 /// A folder into which captures are written.
 pub struct CaptureFolder {
     folder: PathBuf,
+    snap_len: Option<NonZeroU32>,
     /// Files under their provisional and their final names.
     pending: Vec<(PathBuf, PathBuf)>,
 }
@@ -29,7 +31,14 @@ impl CaptureFolder {
     /// What the system answers.
     pub fn open(folder: &Path) -> Result<CaptureFolder, CaptureFolderError> {
         std::fs::create_dir_all(folder).map_err(|source| refused(folder, source))?;
-        Ok(CaptureFolder { folder: folder.to_owned(), pending: Vec::new() })
+        Ok(CaptureFolder { folder: folder.to_owned(), snap_len: None, pending: Vec::new() })
+    }
+
+    /// The same for captures that keep no more than so many bytes of a packet.
+    #[must_use]
+    pub fn with_snap_len(mut self, snap_len: Option<NonZeroU32>) -> CaptureFolder {
+        self.snap_len = snap_len;
+        self
     }
 
     /// Gives the files their names, and says which they are.
@@ -52,6 +61,10 @@ impl CaptureFiles for CaptureFolder {
         let file = File::create(&partial)?;
         self.pending.push((partial, self.folder.join(name)));
         Ok(Box::new(file))
+    }
+
+    fn snap_len(&self) -> Option<NonZeroU32> {
+        self.snap_len
     }
 }
 

@@ -3,6 +3,7 @@
 use ackord_units::Time;
 use ackord_wire::{Damage, LinkType, PacketRecord, PcapngReader, PcapngWriter, ReadError};
 use proptest::prelude::*;
+use std::num::NonZeroU32;
 
 fn sample() -> Vec<u8> {
     let mut writer = PcapngWriter::new(Vec::new(), "ackord test").expect("memory");
@@ -145,4 +146,23 @@ proptest! {
             while let Ok(Some(_)) = reader.next_packet() {}
         }
     }
+}
+
+#[test]
+fn a_snap_length_cuts_what_is_kept_and_leaves_the_length_that_was() {
+    let writer = PcapngWriter::new(Vec::new(), "ackord test").expect("memory");
+    let mut writer = writer.with_snap_len(NonZeroU32::new(3));
+    let interface = writer.add_interface("left", "").expect("memory");
+    for bytes in [&b"ab"[..], b"abcdef"] {
+        let original_len = bytes.len() as u32;
+        let record = PacketRecord { interface, at: Time::ZERO, bytes, original_len, comment: None };
+        writer.write_packet(&record).expect("memory");
+    }
+    let file = writer.finish().expect("memory");
+    let mut reader = PcapngReader::new(file.as_slice()).expect("ours");
+    let mut kept = Vec::new();
+    while let Some(packet) = reader.next_packet().expect("ours") {
+        kept.push((packet.bytes, packet.original_len));
+    }
+    assert_eq!(kept, [(b"ab".to_vec(), 2), (b"abc".to_vec(), 6)]);
 }

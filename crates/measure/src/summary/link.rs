@@ -89,6 +89,18 @@ impl LinkFold {
         self.length_bytes.set(at, queued.get());
     }
 
+    /// A packet entered the empty queue and left it at once.
+    pub(super) fn passed(&mut self, at: Time, flow: FlowId, bytes: Bytes) {
+        self.enqueued_packets += 1;
+        self.enqueued_bytes += bytes.get();
+        self.length_packets.peak(at, 1);
+        self.length_bytes.peak(at, bytes.get());
+        self.waited(flow, Span::ZERO);
+        self.sent_packets += 1;
+        self.sent_bytes += bytes.get();
+        self.last_sent = Some((at, bytes));
+    }
+
     pub(super) fn dropped(&mut self, bytes: Bytes, reason: DropReason) {
         self.drops.add(reason);
         self.dropped_bytes += bytes.get();

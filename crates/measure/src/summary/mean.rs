@@ -37,6 +37,13 @@ impl StepMean {
         self.most = self.most.max(value);
     }
 
+    /// At `at` it is `value`, and zero from then on.
+    #[inline]
+    pub(super) fn peak(&mut self, at: Time, value: u64) {
+        self.set(at, value);
+        self.value = 0;
+    }
+
     /// The mean from the first change to `until`; nothing if there was no change by then.
     pub(super) fn until(mut self, until: Time) -> Option<f64> {
         let began = self.began?;

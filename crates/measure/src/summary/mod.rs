@@ -36,7 +36,7 @@ pub use transfers::{CompletedTransfer, Ranking, TRANSFER_METRICS, TransferSummar
 
 use crate::{LinkLabel, RunLabels};
 use ackord_events::{DropReason, Event, LinkId, ProxyId, Sink};
-use ackord_units::{Span, Time};
+use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{FlowId, Packet};
 use flow::FlowFold;
 use link::LinkFold;
@@ -131,6 +131,11 @@ impl Summary {
 }
 
 impl Sink for Summary {
+    #[inline]
+    fn emit_passed(&mut self, at: Time, link: LinkId, flow: FlowId, bytes: Bytes) {
+        self.link(link).passed(at, flow, bytes);
+    }
+
     /// # Panics
     /// If the event names a flow or link for which there is no label.
     fn emit(&mut self, at: Time, event: Event<'_>) {

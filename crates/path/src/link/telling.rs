@@ -36,8 +36,7 @@ impl Link {
     /// A packet found the transmitter free: it enters the queue, and leaves it at once.
     #[inline]
     pub(super) fn tell_passed<S: Sink>(&self, now: Time, packet: &Packet, sink: &mut S) {
-        self.tell_entered_empty(now, packet, sink);
-        self.tell_dequeued(now, packet, Span::ZERO, sink);
+        sink.emit_passed(now, self.id, packet.flow, packet.len());
     }
 
     #[inline]

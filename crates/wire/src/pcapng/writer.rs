@@ -7,6 +7,7 @@ use super::{
 };
 use ackord_units::Time;
 use std::io::{self, Write};
+use std::num::NonZeroU32;
 
 /// An interface of one capture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct PacketRecord<'a> {
 pub struct PcapngWriter<W: Write> {
     out: W,
     interfaces: u32,
+    /// So many bytes of a packet are kept, where that is limited.
+    snap_len: Option<NonZeroU32>,
     /// The body of the block that is being put together; kept to spare allocations.
     body: Vec<u8>,
 }
@@ -42,7 +45,7 @@ impl<W: Write> PcapngWriter<W> {
     /// # Errors
     /// What `out` answers.
     pub fn new(out: W, application: &str) -> io::Result<PcapngWriter<W>> {
-        let mut writer = PcapngWriter { out, interfaces: 0, body: Vec::with_capacity(2048) };
+        let mut writer = PcapngWriter { out, interfaces: 0, snap_len: None, body: Vec::with_capacity(2048) };
         writer.put(&BYTE_ORDER_MAGIC.to_le_bytes());
         // Version 1.0, length of the section not given.
         writer.put(&[1, 0, 0, 0]);
@@ -53,14 +56,21 @@ impl<W: Write> PcapngWriter<W> {
         Ok(writer)
     }
 
+    /// Keeps no more than the first so many bytes of a packet; for interfaces that are added afterwards.
+    #[must_use]
+    pub fn with_snap_len(self, snap_len: Option<NonZeroU32>) -> PcapngWriter<W> {
+        PcapngWriter { snap_len, ..self }
+    }
+
     /// Adds a place where bare IP packets are captured.
     ///
     /// # Errors
     /// What the output answers.
     pub fn add_interface(&mut self, name: &str, description: &str) -> io::Result<InterfaceIndex> {
         self.put(&LinkType::RAW.0.to_le_bytes());
-        // Two bytes reserved, then no limit on the captured length.
-        self.put(&[0; 6]);
+        // Two bytes reserved, then the limit on the captured length, or zero.
+        self.put(&[0; 2]);
+        self.put(&self.snap_len.map_or(0, NonZeroU32::get).to_le_bytes());
         self.put_option(INTERFACE_NAME, name.as_bytes());
         if !description.is_empty() {
             self.put_option(INTERFACE_DESCRIPTION_TEXT, description.as_bytes());
@@ -80,12 +90,14 @@ impl<W: Write> PcapngWriter<W> {
     /// What the output answers.
     pub fn write_packet(&mut self, packet: &PacketRecord<'_>) -> io::Result<()> {
         let nanos = packet.at.as_nanos();
+        let most = self.snap_len.map_or(usize::MAX, |most| most.get() as usize);
+        let bytes = &packet.bytes[..packet.bytes.len().min(most)];
         self.put(&packet.interface.0.to_le_bytes());
         self.put(&((nanos >> 32) as u32).to_le_bytes());
         self.put(&(nanos as u32).to_le_bytes());
-        self.put(&(packet.bytes.len() as u32).to_le_bytes());
+        self.put(&(bytes.len() as u32).to_le_bytes());
         self.put(&packet.original_len.to_le_bytes());
-        self.put(packet.bytes);
+        self.put(bytes);
         self.pad();
         if let Some(comment) = packet.comment {
             self.put_option(OPTION_COMMENT, comment.as_bytes());
