@@ -68,7 +68,16 @@ fn a_snap_length_keeps_every_header_and_the_length_that_was() {
     printed(&[&run[..], &[text(folder.path()), "--snaplen", "128"]].concat());
     printed(&[&run[..], &[text(whole.path())]].concat());
     let name = "wifi.at-station.pcapng";
-    let fields = ["-T", "fields", "-e", "frame.len", "-e", "tcp.seq_raw", "-e", "tcp.options.timestamp.tsval"];
+    let fields = [
+        "-T",
+        "fields",
+        "-e",
+        "frame.len",
+        "-e",
+        "tcp.seq_raw",
+        "-e",
+        "tcp.options.timestamp.tsval",
+    ];
     let Some(cut) = tshark(&folder.path().join(name), &fields) else { return };
     assert_eq!(cut, tshark(&whole.path().join(name), &fields).expect("there is one"));
     let longest = tshark(&folder.path().join(name), &["-Y", "frame.cap_len > 128"]);

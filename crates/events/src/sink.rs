@@ -19,7 +19,10 @@ pub trait Sink {
         let (queue_packets, queue_bytes) = (1, bytes);
         self.emit(at, Event::PacketEnqueued { link, flow, bytes, queue_packets, queue_bytes });
         let (waited, queue_packets, queue_bytes) = (Span::ZERO, 0, Bytes::ZERO);
-        self.emit(at, Event::PacketDequeued { link, flow, bytes, waited, queue_packets, queue_bytes });
+        self.emit(
+            at,
+            Event::PacketDequeued { link, flow, bytes, waited, queue_packets, queue_bytes },
+        );
     }
 }
 

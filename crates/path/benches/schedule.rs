@@ -1,4 +1,4 @@
-//! The schedule against a winner tree of two, an indexed 4-ary heap and a plain search, on the mix a simulation makes.
+//! The schedule against a tree with keys of two words, an indexed 4-ary heap and a plain search, on the mix a simulation makes.
 //!
 //! Mostly the earliest entry is given its next time (a link whose head has arrived), sometimes
 //! somebody else's time moves (a timer is set again). `cargo bench -p ackord-path --bench schedule`
@@ -36,8 +36,7 @@ impl Candidate for WinnerTree {
     }
 }
 
-/// A winner tree of two children, which was the schedule before: node 1 is the root, node n has the children 2n and
-/// 2n + 1, leaf `id` is node `leaves + id`.
+/// The same tree with the time and the id in two words, as the schedule was before.
 struct Binary {
     nodes: Vec<(u64, u32)>,
     leaves: usize,
@@ -163,7 +162,7 @@ fn best<C: Candidate>(ids: usize) -> (f64, u64) {
 fn main() {
     println!(
         "{:>6} {:>12} {:>12} {:>12} {:>12}",
-        "ids", "tree of 8", "tree of 2", "4-ary heap", "search"
+        "ids", "one word", "two words", "4-ary heap", "search"
     );
     for ids in [2, 6, 16, 64, 200, 600, 2_000, 10_000] {
         let tree = best::<WinnerTree>(ids);

@@ -1,9 +1,8 @@
 //! Who is due next: one time per small id, the earliest always at hand.
 //!
-//! A winner tree of eight children: the leaves hold a key per id, every group of eight gives its least key to the
-//! group above, and the root is the least of all. A key is the time with the id below it, in one integer: the least
-//! of eight takes seven minima without a data-dependent branch, and eight keys are one cache line. Setting a time
-//! rewrites the path towards the root, up to the first group whose least key stays what it was.
+//! A winner tree: the leaves of a complete binary tree hold a key per id, every inner node the lesser of its two
+//! children, so the root is the least of all. A key is the time with the id below it, in one integer: setting
+//! a time rewrites one path from leaf to root, log2(n) minima without a data-dependent branch, and no position table.
 //! The comparison with other structures is decision 0050 and `benches/schedule.rs`.
 //!
 //! Ties go to the smaller id. There is one entry per id: setting a time replaces the former one.
@@ -13,14 +12,10 @@ use ackord_units::Time;
 /// One time per id, and the earliest of them. [`Time::NEVER`] is "not scheduled".
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// The least key.
-    root: u64,
-    /// The topmost group.
-    top: [u64; WIDTH],
-    /// All groups below it: those of the leaves, then those above them, and so on.
-    groups: Vec<[u64; WIDTH]>,
-    /// Where the groups of each level begin, from the leaves up.
-    levels: Vec<usize>,
+    /// A heap-shaped array of keys: node 1 is the root, node `n`'s children are `2n` and `2n + 1`, leaf `id` is
+    /// node `leaves + id`.
+    nodes: Vec<u64>,
+    leaves: usize,
     /// When each id is due.
     times: Vec<Time>,
     /// How many bits of a key are the id.
@@ -33,9 +28,6 @@ pub struct Schedule {
     far_key: u64,
 }
 
-/// Children of a group.
-const WIDTH: usize = 8;
-
 /// The key of an id that is not scheduled.
 const NOT_DUE: u64 = u64::MAX;
 
@@ -46,10 +38,8 @@ impl Schedule {
     /// If there are more than 2^31 ids.
     pub fn new(ids: usize) -> Schedule {
         let mut schedule = Schedule {
-            root: NOT_DUE,
-            top: [NOT_DUE; WIDTH],
-            groups: Vec::new(),
-            levels: Vec::new(),
+            nodes: Vec::new(),
+            leaves: 0,
             times: Vec::new(),
             id_bits: 0,
             base: 0,
@@ -83,7 +73,7 @@ impl Schedule {
             return self.set_beyond(id, time);
         };
         self.put(id, key);
-        if self.root >= self.far_key {
+        if self.root() >= self.far_key {
             self.look_farther();
         }
     }
@@ -96,17 +86,17 @@ impl Schedule {
     /// The earliest time and whose it is, or nothing if nobody is due.
     #[inline]
     pub fn peek(&self) -> Option<(Time, u32)> {
-        let id = (self.root & !(u64::MAX.wrapping_shl(self.id_bits))) as u32;
-        (self.root != NOT_DUE).then(|| (self.next_at(), id))
+        let id = (self.root() & !(u64::MAX.wrapping_shl(self.id_bits))) as u32;
+        (self.root() != NOT_DUE).then(|| (self.next_at(), id))
     }
 
     /// The earliest time; [`Time::NEVER`] if nobody is due.
     #[inline]
     pub fn next_at(&self) -> Time {
-        if self.root == NOT_DUE {
+        if self.root() == NOT_DUE {
             return Time::NEVER;
         }
-        Time::from_nanos(self.base.wrapping_add(self.root.wrapping_shr(self.id_bits)))
+        Time::from_nanos(self.base.wrapping_add(self.root().wrapping_shr(self.id_bits)))
     }
 
     /// When `id` is due; [`Time::NEVER`] if it is not.
@@ -124,30 +114,20 @@ impl Schedule {
 
     /// Writes a key and the least keys above it.
     #[inline]
-    fn put(&mut self, id: u32, key: u64) {
-        if !self.levels.is_empty() {
-            return self.put_below(id, key);
+    fn put(&mut self, id: u32, mut key: u64) {
+        let mut node = self.leaves + id as usize;
+        self.nodes[node] = key;
+        while node > 1 {
+            key = key.min(self.nodes[node ^ 1]);
+            node >>= 1;
+            self.nodes[node] = key;
         }
-        self.top[id as usize % WIDTH] = key;
-        self.root = least(&self.top);
     }
 
-    /// The same where there are groups below the topmost.
-    #[inline(never)]
-    fn put_below(&mut self, id: u32, mut key: u64) {
-        let mut place = id as usize;
-        for &begins in &self.levels {
-            let group = &mut self.groups[begins + place / WIDTH];
-            let child = &mut group[place % WIDTH];
-            if *child == key {
-                return;
-            }
-            *child = key;
-            key = least(group);
-            place /= WIDTH;
-        }
-        self.top[place % WIDTH] = key;
-        self.root = least(&self.top);
+    /// The least key.
+    #[inline]
+    fn root(&self) -> u64 {
+        self.nodes[1]
     }
 
     /// A time before those that keys can tell, or after them.
@@ -157,7 +137,7 @@ impl Schedule {
             return self.rebase();
         }
         self.put(id, self.key(self.far, id));
-        if self.root >= self.far_key {
+        if self.root() >= self.far_key {
             self.look_farther();
         }
     }
@@ -165,7 +145,7 @@ impl Schedule {
     /// Nobody may be due within what keys can tell.
     #[cold]
     fn look_farther(&mut self) {
-        if self.root != NOT_DUE {
+        if self.root() != NOT_DUE {
             self.rebase();
         }
     }
@@ -188,30 +168,14 @@ impl Schedule {
     fn make_room(&mut self, ids: usize) {
         assert!(ids <= 1 << 31, "ids are 32-bit");
         self.times.resize(ids, Time::NEVER);
-        self.id_bits = ids.max(2).next_power_of_two().ilog2();
+        self.leaves = ids.next_power_of_two().max(2);
+        self.nodes = vec![NOT_DUE; 2 * self.leaves];
+        self.id_bits = self.leaves.ilog2();
         // One less than fits: with an id of ones only it would be the key of who is not due.
         self.far = (u64::MAX >> self.id_bits) - 1;
         self.far_key = self.far << self.id_bits;
-        self.levels.clear();
-        let (mut groups, mut children) = (0, ids);
-        while children > WIDTH {
-            self.levels.push(groups);
-            children = children.div_ceil(WIDTH);
-            groups += children;
-        }
-        self.groups = vec![[NOT_DUE; WIDTH]; groups];
-        self.top = [NOT_DUE; WIDTH];
-        self.root = NOT_DUE;
         self.rebase();
     }
-}
-
-/// The least key of a group, by minima of which no more than three depend on one another.
-#[inline]
-fn least(group: &[u64; WIDTH]) -> u64 {
-    let [a, b, c, d, e, f, g, h] = *group;
-    let (left, right) = (a.min(b).min(c.min(d)), e.min(f).min(g.min(h)));
-    left.min(right)
 }
 
 #[cfg(test)]

@@ -45,7 +45,8 @@ impl<W: Write> PcapngWriter<W> {
     /// # Errors
     /// What `out` answers.
     pub fn new(out: W, application: &str) -> io::Result<PcapngWriter<W>> {
-        let mut writer = PcapngWriter { out, interfaces: 0, snap_len: None, body: Vec::with_capacity(2048) };
+        let mut writer =
+            PcapngWriter { out, interfaces: 0, snap_len: None, body: Vec::with_capacity(2048) };
         writer.put(&BYTE_ORDER_MAGIC.to_le_bytes());
         // Version 1.0, length of the section not given.
         writer.put(&[1, 0, 0, 0]);
