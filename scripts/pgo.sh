@@ -11,9 +11,15 @@ set -eu
 target=${CARGO_TARGET_DIR:-target}
 counting=$target/pgo
 profile=$counting/ackord.profdata
-profdata=$(find "$(rustc --print sysroot)" -name llvm-profdata -type f | head -n 1)
+find_profdata() {
+    find "$(rustc --print sysroot)" -name llvm-profdata -type f | head -n 1
+}
+profdata=$(find_profdata)
+if [ -z "$profdata" ] && rustup component add llvm-tools; then
+    profdata=$(find_profdata)
+fi
 if [ -z "$profdata" ]; then
-    echo "pgo: no llvm-profdata (rustup component add llvm-tools): built without" >&2
+    echo "pgo: no llvm-profdata, which rustup has as llvm-tools: built without" >&2
     exec cargo build --profile dist --package ackord-cli "$@"
 fi
 
