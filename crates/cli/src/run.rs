@@ -46,7 +46,7 @@ pub(crate) struct RunArguments {
     pcap: Option<PathBuf>,
     /// Keep no more than the first N bytes of a packet in captures; all of them otherwise
     ///
-    /// The payload is zeros: 128 bytes hold all headers, and a capture is a tenth as long.
+    /// The payload is zeros: 128 bytes hold all headers, and a capture of bulk data is a seventh as long.
     #[arg(long, value_name = "N", requires = "pcap")]
     snaplen: Option<NonZeroU32>,
     /// Write what endpoints do into this file, a line of JSON per event
