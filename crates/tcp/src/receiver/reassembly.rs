@@ -18,10 +18,21 @@ impl Reassembly {
 
     /// Whether every byte of the range has arrived.
     pub(crate) fn contains(&self, start: Seq, end: Seq) -> bool {
+        self.around(start, end).is_some()
+    }
+
+    /// The range in which these bytes lie, if they have arrived.
+    fn around(&self, start: Seq, end: Seq) -> Option<&SackBlock> {
         // Of those that begin no later, the last reaches farthest.
         let begun = self.ranges.partition_point(|range| range.start.at_or_before(start));
-        let range = begun.checked_sub(1).and_then(|last| self.ranges.get(last));
-        range.is_some_and(|range| end.at_or_before(range.end))
+        let range = self.ranges.get(begun.checked_sub(1)?)?;
+        end.at_or_before(range.end).then_some(range)
+    }
+
+    /// The range that begins there.
+    fn starting_at(&self, start: Seq) -> Option<&SackBlock> {
+        let before = self.ranges.partition_point(|range| range.start.before(start));
+        self.ranges.get(before).filter(|range| range.start == start)
     }
 
     /// The lowest bytes of the range that have arrived.
@@ -73,9 +84,7 @@ impl Reassembly {
         let mut around = None;
         if let Some(duplicate) = duplicate {
             blocks.push(duplicate);
-            around = self.ranges.iter().find(|range| {
-                range.start.at_or_before(duplicate.start) && duplicate.end.at_or_before(range.end)
-            });
+            around = self.around(duplicate.start, duplicate.end);
             if let Some(around) = around.filter(|_| room > 1) {
                 blocks.push(*around);
             }
@@ -84,7 +93,7 @@ impl Reassembly {
             if blocks.len() >= room {
                 break;
             }
-            let range = self.ranges.iter().find(|range| range.start == *start);
+            let range = self.starting_at(*start);
             if let Some(range) = range.filter(|range| Some(*range) != around) {
                 blocks.push(*range);
             }

@@ -283,7 +283,16 @@ impl Scoreboard {
         if front.seq.at_or_after(seq) {
             return 0;
         }
-        self.sent.partition_point(|sent| sent.seq.since(front.seq) < distance)
+        let lies_before = |sent: &Sent| sent.seq.since(front.seq) < distance;
+        // Nearly all are as long as the second; a part of the first may be acknowledged.
+        let length = self.sent.get(1).map_or(1, Sent::seq_len).max(1);
+        let guess = 1 + distance.saturating_sub(front.seq_len()).div_ceil(length) as usize;
+        if self.sent.get(guess - 1).is_some_and(lies_before)
+            && !self.sent.get(guess).is_some_and(lies_before)
+        {
+            return guess;
+        }
+        self.sent.partition_point(lies_before)
     }
 
     /// What was not may be in flight for the first time again.

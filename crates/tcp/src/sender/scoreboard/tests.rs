@@ -30,6 +30,27 @@ fn lost(board: &mut Scoreboard) -> Vec<u32> {
     seqs
 }
 
+/// Whether segments are all as long or not, across the wrap, and with a part of the first acknowledged.
+#[test]
+fn a_place_in_sequence_space_is_found_whatever_the_lengths() {
+    for lengths in [[100; 7], [100, 100, 37, 100, 1, 250, 9], [1, 300, 300, 300, 2, 300, 300]] {
+        let mut board = Scoreboard::default();
+        let first = Seq(u32::MAX - 250);
+        let mut seq = first;
+        for length in lengths {
+            board.push(Sent::first(seq, length, false, Time::ZERO));
+            seq += length;
+        }
+        board.acknowledge(first + lengths[0] / 2, |_| {});
+        for ahead in 0..=seq.since(first) {
+            let wanted = first + ahead;
+            let by_looking_through = board.sent.iter().position(|sent| sent.seq.at_or_after(wanted));
+            let expected = by_looking_through.unwrap_or(lengths.len());
+            assert_eq!(board.index_at_or_after(wanted), expected, "{lengths:?}, {ahead} ahead");
+        }
+    }
+}
+
 #[test]
 fn two_sacked_segments_above_a_hole_do_not_make_it_lost_and_three_do() {
     let mut board = ten();
