@@ -3,6 +3,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `graph/builder.rs` | [`GraphBuilder`](builder::GraphBuilder): how a graph is put together, and what it refuses |
+//! | `graph/chains.rs` | packets that go through several links in one step |
 //! | `graph/proxies.rs` | packets that meet a middlebox, and those it sends |
 //!
 //! Everything inside happens at its theoretical instant, in order of time, and at one instant in
@@ -10,10 +11,11 @@
 //! What a graph delivers therefore does not depend on when, or how often, it is polled.
 
 pub(crate) mod builder;
+mod chains;
 mod proxies;
 
 use crate::Schedule;
-use crate::link::{DropCounts, Link, LinkStats, MediumId};
+use crate::link::{DropCounts, Hop, Link, LinkStats, MediumId};
 use crate::medium::{Medium, MediumContext, MediumStats};
 use crate::packets::{Packets, Slot};
 use crate::proxy::{Outbox, Place};
@@ -28,6 +30,8 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub struct Graph {
     links: Vec<Link>,
+    /// By link: its part in a chain, if it has one. Empty unless the graph looks ahead.
+    hops: Vec<Option<Hop>>,
     media: Vec<Medium>,
     proxies: Vec<Place>,
     /// What a middlebox sends, until it is sent: kept so that its room is used again.
@@ -162,6 +166,7 @@ impl Graph {
         for link in &mut self.links {
             link.run_until(now, &mut self.packets, sink);
         }
+        self.settle_hops(now);
     }
 
     /// Where every packet is.
@@ -176,6 +181,7 @@ impl Graph {
             on_links += link.in_flight();
             duplicated += link.stats().duplicated;
         }
+        on_links += self.to_be_dropped();
         on_links += self.media.iter().map(Medium::held).sum::<u64>();
         assert_eq!(on_links, self.packets.len() as u64, "every packet has one slot");
         let in_flight = on_links + self.ready.len() as u64;
@@ -290,6 +296,9 @@ impl Graph {
 
     #[inline(always)]
     fn take_link<S: Sink>(&mut self, now: Time, link: u32, slot: Slot, sink: &mut S) {
+        if let Some(Some(_)) = self.hops.get(link as usize) {
+            return self.follow_chain(now, link, slot);
+        }
         let accepted = self.links[link as usize].accept(now, slot, &mut self.packets, sink);
         self.look_after(now, link, accepted.due_at);
     }

@@ -2,6 +2,7 @@
 //!
 //! One program for all of them: a test program for each would be linked, loaded and started anew.
 
+mod ahead;
 mod bucket;
 mod common;
 mod drr;

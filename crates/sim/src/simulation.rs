@@ -164,6 +164,16 @@ impl Simulation {
         }
     }
 
+    /// Lets packets go through the path with as few steps as it can, about which sinks are told nothing then: for a
+    /// run of which only the end is of interest. What happens is the same.
+    ///
+    /// # Panics
+    /// If the run has begun.
+    pub fn look_ahead(&mut self) {
+        let ways: Vec<_> = self.ends.iter().map(|end| (end.node, end.peer)).collect();
+        self.topology.graph.look_ahead(&ways);
+    }
+
     /// Runs everything that happens up to and including `until` (and the scenario's duration).
     /// May be called again with a later time, to show progress in between.
     pub fn run_until<S: Sink>(&mut self, until: Time, sink: &mut S) {

@@ -58,6 +58,30 @@ fn every_library_scenario_runs_and_conserves_packets() {
     }
 }
 
+/// Whether packets take one step per link or as few as they can: for every path of the library.
+#[test]
+fn looking_ahead_changes_nothing() {
+    for (name, _) in ackord_scenario::library() {
+        let mut scenario = library(name);
+        scenario.duration = scenario.duration.min(ackord_units::Span::from_secs(3));
+        let come_to = |looks_ahead: bool| {
+            let mut simulation = Simulation::new(&scenario, 1).expect("builds");
+            if looks_ahead {
+                simulation.look_ahead();
+            }
+            simulation.run_until(Time::ZERO + scenario.duration, &mut NoSink);
+            let packets = simulation.finish(&mut NoSink).expect("packets are conserved");
+            let (graph, now) = (simulation.graph(), simulation.now());
+            let links = (0..graph.links() as u32).map(LinkId);
+            let links = links.map(|id| (graph.link_stats(id).clone(), graph.busy_for(id, now)));
+            let flows = 0..scenario.flows.len();
+            let flows = flows.map(|flow| received(&scenario, &simulation, flow));
+            (now, packets, links.collect::<Vec<_>>(), flows.collect::<Vec<_>>())
+        };
+        assert_eq!(come_to(false), come_to(true), "{name}");
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_events_and_another_seed_others() {
     let mut scenario = library("lossy-wifi");

@@ -74,6 +74,7 @@ impl Dumbbell {
     /// What [`ExecuteError`] says.
     pub fn run(self, scenario: &Scenario, duration: Span) -> Result<DumbbellRun, ExecuteError> {
         let mut simulation = Simulation::new(scenario, scenario.seed)?;
+        simulation.look_ahead();
         simulation.run_until(Time::ZERO + duration, &mut NoSink);
         simulation.finish(&mut NoSink)?;
         let place = scenario.links.iter().position(|link| link.name == BOTTLENECK);

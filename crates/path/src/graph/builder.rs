@@ -140,6 +140,7 @@ impl GraphBuilder {
             nodes: self.roles.len(),
             schedule,
             links,
+            hops: Vec::new(),
             media,
             proxies,
             outbox: Outbox::default(),

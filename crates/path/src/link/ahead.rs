@@ -20,8 +20,18 @@ pub(super) fn is_planned(config: &LinkConfig, place: Place) -> bool {
 }
 
 impl Link {
+    /// A packet that it need not look at any more is going to arrive after all others. When the link is due, if that has
+    /// changed.
+    #[inline]
+    pub(crate) fn launch_last(&mut self, arrives_at: Time, slot: Slot) -> Option<Time> {
+        let was_empty = self.wire.is_empty();
+        let since = Time::ZERO;
+        self.wire.push_last(OnWire { arrives_at, since, slot, fate: None, is_overtaken: false });
+        was_empty.then_some(arrives_at)
+    }
+
     /// Whether it plans ahead.
-    pub(super) fn is_planned(&self) -> bool {
+    pub(crate) fn is_planned(&self) -> bool {
         matches!(self.attends, Attends::PlannedArrivals(_))
     }
 

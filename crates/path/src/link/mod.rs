@@ -6,6 +6,7 @@
 //! | `propagation.rs` | how long packets travel, and whether in order |
 //! | `transmitter.rs` | what happens before a packet is on the wire |
 //! | `ahead.rs` | the same for ordinary links: all is known when a packet comes |
+//! | `hop.rs` | such links in a chain: all is known before a packet comes |
 //! | `arrival.rs` | what happens after that |
 //! | `telling.rs` | the events of both |
 //! | `serializer.rs` | how long a packet's transmission takes |
@@ -43,6 +44,7 @@ mod config;
 mod corruption;
 mod extras;
 mod gilbert;
+mod hop;
 mod jitter;
 mod loss;
 mod outage;
@@ -72,6 +74,7 @@ pub use bucket::{Shaper, TokenBucket};
 pub use config::{LinkConfig, MediumId};
 pub use corruption::{CaughtBy, Corruption, Duplication};
 pub use gilbert::{Changes, GilbertConfig, GilbertElliott};
+pub(crate) use hop::Hop;
 pub use jitter::{DelayDistribution, DelayShape, Jitter, JitterConfig, PacketOrder, Redraw};
 pub use loss::{ErrorRate, LossModel};
 pub use outage::{Outage, OutageEffect};

@@ -3,7 +3,7 @@
 //! Not modelled: descriptor limits of real network cards, which count packets and bytes at once.
 
 use super::Queue;
-use super::fifo::{Fifo, Limit};
+use super::fifo::{Capacity, Fifo, Limit};
 use super::knobs::{LIMIT, QueueKnobs, QueuePlace, UnknownFlow};
 use super::{Dequeued, QueueContext, QueueDiscipline, QueueLength};
 use crate::packets::Slot;
@@ -36,6 +36,11 @@ impl DropTail {
     /// An empty queue of this capacity.
     pub fn new(limit: Limit) -> DropTail {
         DropTail { fifo: Fifo::new(limit), elsewhere: QueueLength::default() }
+    }
+
+    /// What may wait.
+    pub(crate) fn capacity(&self) -> Capacity {
+        self.fifo.capacity()
     }
 
     /// Room for a packet that its link keeps in line itself, if there is any.

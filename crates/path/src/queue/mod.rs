@@ -57,6 +57,7 @@ pub use codel::{Codel, CodelConfig};
 pub use context::{Dequeued, DropList, FlowState, QueueContext, QueueLength};
 pub use drop_tail::DropTail;
 pub use drr::{Drr, DrrConfig, PushOut};
+pub(crate) use fifo::Capacity;
 pub use fifo::Limit;
 pub use fq_codel::{FqCodel, FqCodelConfig};
 pub use knobs::{QueueKnobs, QueuePlace, UnknownFlow};

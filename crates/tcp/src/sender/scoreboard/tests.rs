@@ -44,7 +44,8 @@ fn a_place_in_sequence_space_is_found_whatever_the_lengths() {
         board.acknowledge(first + lengths[0] / 2, |_| {});
         for ahead in 0..=seq.since(first) {
             let wanted = first + ahead;
-            let by_looking_through = board.sent.iter().position(|sent| sent.seq.at_or_after(wanted));
+            let by_looking_through =
+                board.sent.iter().position(|sent| sent.seq.at_or_after(wanted));
             let expected = by_looking_through.unwrap_or(lengths.len());
             assert_eq!(board.index_at_or_after(wanted), expected, "{lengths:?}, {ahead} ahead");
         }
