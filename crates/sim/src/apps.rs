@@ -79,6 +79,21 @@ impl App {
         connection: &mut Connection,
         sink: &mut S,
     ) -> Act {
+        if self.phase == Phase::Over || self.waits_for_room(connection) {
+            return Act::Nothing;
+        }
+        self.act_now(now, connection, sink)
+    }
+
+    /// Whether it is a bulk transfer that has filled the send buffer: the answer to every second question.
+    #[inline]
+    fn waits_for_room(&self, connection: &Connection) -> bool {
+        self.phase == Phase::Running
+            && self.workload.waits_for_room()
+            && connection.writable() == Bytes::ZERO
+    }
+
+    fn act_now<S: Sink>(&mut self, now: Time, connection: &mut Connection, sink: &mut S) -> Act {
         match self.phase {
             Phase::Over => return Act::Nothing,
             // A peer may have finished with the very segment that completed the handshake.

@@ -183,9 +183,10 @@ impl Simulation {
             let leaves_at = self.next_leaves_at();
             let due_at = timer_at.min(app_at).min(leaves_at);
             // Up to the next timer the path may run by itself, from one delivery to the next.
-            if let Some(delivery) = self.topology.graph.poll_delivery(due_at.min(until), sink) {
+            let delivery = self.topology.graph.poll_delivery(due_at.min(until), sink);
+            if let Some(delivery) = &delivery {
                 self.advance_to(delivery.at);
-                self.deliver(&delivery, sink);
+                self.deliver(delivery, sink);
             } else if due_at > until {
                 break;
             } else if leaves_at == due_at {
@@ -310,7 +311,7 @@ impl Simulation {
     #[inline]
     fn send_all<S: Sink>(&mut self, (flow, side): (FlowId, Side), sink: &mut S) {
         let end = &mut self.ends[end_index(flow, side)];
-        while let Some(outbound) = end.connection.poll_segment(self.now, sink) {
+        while let Some(outbound) = &end.connection.poll_segment(self.now, sink) {
             self.packets_sent += 1;
             let packet = packet(end, (flow, side), outbound, self.packets_sent);
             transmit(&mut self.topology, &mut self.processing, self.now, packet, sink);
@@ -334,36 +335,39 @@ impl Simulation {
 
     /// Something happened to an end: its application acts, it sends what it can, and its timer is
     /// looked at.
+    #[inline(always)]
     fn after<S: Sink>(&mut self, flow: FlowId, side: Side, sink: &mut S) {
         let now = self.now;
-        let end = &mut self.ends[end_index(flow, side)];
+        let index = end_index(flow, side);
+        let end = &mut self.ends[index];
         if end.connection.peer_finished() {
             end.connection.close();
         }
-        // Every write is handed to TCP by itself, as system calls are.
-        let mut act = end.app.act(now, &mut end.connection, sink);
+        let mut wrote = false;
         loop {
-            while let Some(outbound) = end.connection.poll_segment(now, sink) {
+            let act = end.app.act(now, &mut end.connection, sink);
+            if wrote && act == Act::Nothing {
+                break;
+            }
+            // Every write is handed to TCP by itself, as system calls are.
+            while let Some(outbound) = &end.connection.poll_segment(now, sink) {
                 self.packets_sent += 1;
                 let packet = packet(end, (flow, side), outbound, self.packets_sent);
                 transmit(&mut self.topology, &mut self.processing, now, packet, sink);
             }
-            if act != Act::Wrote {
-                break;
-            }
-            act = end.app.act(now, &mut end.connection, sink);
-            if act == Act::Nothing {
+            wrote = act == Act::Wrote;
+            if !wrote {
                 break;
             }
         }
+        let id = index as u32;
         if let Some(at) = end.app.deadline() {
-            self.app_timers.set(end_index(flow, side) as u32, at);
+            self.app_timers.set(id, at);
         }
-        if let Some(at) = end.connection.deadline() {
-            let id = end_index(flow, side) as u32;
-            if at < self.timers.time_of(id) {
-                self.timers.set(id, at.max(now));
-            }
+        if let Some(at) = end.connection.deadline()
+            && at < self.timers.time_of(id)
+        {
+            self.timers.set(id, at.max(now));
         }
         let over = matches!(end.connection.state(), TcpState::Closed | TcpState::TimeWait);
         if over {

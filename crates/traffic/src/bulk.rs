@@ -22,6 +22,12 @@ impl Bulk {
         self.size
     }
 
+    /// Whether there is anything left to write.
+    #[inline]
+    pub(crate) fn has_more(&self) -> bool {
+        self.left > Bytes::ZERO
+    }
+
     #[inline]
     pub(crate) fn next(&mut self, writable: Bytes) -> Step {
         if self.left == Bytes::ZERO {

@@ -244,6 +244,12 @@ impl Workload {
         }
     }
 
+    /// Whether all that it waits for is room in the send buffer.
+    #[inline]
+    pub fn waits_for_room(&self) -> bool {
+        matches!(self, Workload::Bulk(bulk) if bulk.has_more())
+    }
+
     /// Whether it ever does anything: nobody needs to drive an idle one.
     pub fn is_idle(&self) -> bool {
         matches!(self, Workload::Idle)

@@ -37,6 +37,7 @@ pub(super) fn transmit<S: Sink>(
     }
 }
 
+#[inline]
 pub(super) fn end_index(flow: FlowId, side: Side) -> usize {
     flow.0 as usize * 2 + usize::from(side == Side::Server)
 }
@@ -50,7 +51,7 @@ pub(super) fn whose(index: u32) -> (FlowId, Side) {
 pub(super) fn packet(
     end: &End,
     (flow, from): (FlowId, Side),
-    outbound: Outbound,
+    outbound: &Outbound,
     tag: u64,
 ) -> Packet {
     let Outbound { segment, ecn } = outbound;
@@ -60,9 +61,9 @@ pub(super) fn packet(
         src: end.node,
         dst: end.peer,
         ip: end.ip,
-        ecn,
+        ecn: *ecn,
         ip_len: end.ip.header_len() + segment.header_len() + segment.payload_len,
         tag,
-        tcp: Some(segment),
+        tcp: Some(*segment),
     }
 }

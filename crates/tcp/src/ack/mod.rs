@@ -184,7 +184,7 @@ pub trait AckPolicy: CopiedPolicy + Send + fmt::Debug {
     fn on_ack_sent(&mut self, _now: Time, _carrier: Carrier) {}
 
     /// Whether an answer that the application gives at once can carry an acknowledgment that is to
-    /// be sent now.
+    /// be sent now. Asked once.
     fn answering(&self) -> Answering {
         Answering::CarriesAck
     }

@@ -227,16 +227,19 @@ impl Connection {
     }
 
     /// How much [`Connection::write`] would take now.
+    #[inline]
     pub fn writable(&self) -> Bytes {
         self.sender.writable()
     }
 
     /// Bytes that have arrived in order and wait to be read.
+    #[inline]
     pub fn readable(&self) -> Bytes {
         self.receiver.readable()
     }
 
     /// The application takes `bytes` (at most what is readable).
+    #[inline]
     pub fn read(&mut self, bytes: Bytes) {
         self.receiver.read(bytes);
     }
@@ -279,3 +282,6 @@ impl Connection {
         self.close_untold(CloseReason::Aborted);
     }
 }
+
+#[cfg(test)]
+mod tests;

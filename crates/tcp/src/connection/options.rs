@@ -128,6 +128,14 @@ impl Connection {
         (older && !recent.is_stale(now)).then_some(RefusalReason::OldTimestamp)
     }
 
+    /// Whether nothing is to be said against a segment for its timestamp, at a glance.
+    #[inline]
+    pub(super) fn is_no_older(&self, segment: &Segment) -> bool {
+        let Some(recent) = &self.agreed.timestamps else { return true };
+        let stamps = &segment.options.timestamps;
+        stamps.is_some_and(|stamps| (stamps.value.wrapping_sub(recent.value) as i32) >= 0)
+    }
+
     /// TS.Recent, where timestamps are in use.
     pub(super) fn ts_recent(&self) -> Option<u32> {
         self.agreed.timestamps.map(|recent| recent.value)

@@ -6,7 +6,7 @@
 use super::{CloseReason, Connection, PendingControl, Reader, reset_for};
 use crate::ecn::MarkSeen;
 use crate::receiver::{Data, Owed, PayloadPlace};
-use crate::sender::{FinProgress, IncomingAck};
+use crate::sender::{FinProgress, IncomingAck, PlainAck};
 use crate::trace::Trace;
 use ackord_events::{Event, RefusalReason, Sink, TcpState};
 use ackord_units::{Bytes, Time};
@@ -27,6 +27,60 @@ impl Connection {
     ) -> Option<PayloadPlace> {
         let trace = &mut Trace::new(now, self.id, sink);
         self.stats.segments_received += 1;
+        let place = if self.is_as_expected(segment) {
+            self.take_in_expected(trace, segment, ecn)
+        } else {
+            self.take_in(trace, segment, ecn)
+        };
+        // What waits to be sent leaves before the acknowledgment is thought of, and carries it.
+        if self.receiver.owed == Owed::BeforeAnswers && self.sender.has_something_to_send() {
+            self.receiver.owed = Owed::Now;
+        }
+        place
+    }
+
+    /// Whether the first four checks let a segment through at a glance: in an established connection the
+    /// next one, with nothing on it but ACK and PSH, and no older than the last.
+    #[inline]
+    pub(super) fn is_as_expected(&self, segment: &Segment) -> bool {
+        self.state == TcpState::Established
+            && segment.flags.without(Flags::PSH) == Flags::ACK
+            && segment.seq == self.receiver.rcv_nxt
+            && (segment.payload_len == 0 || self.receiver.has_window())
+            && self.is_no_older(segment)
+    }
+
+    #[inline]
+    fn take_in_expected<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        segment: &Segment,
+        ecn: Ecn,
+    ) -> Option<PayloadPlace> {
+        let window = self.scaled_window(segment);
+        let plain = segment.options.sack.is_empty();
+        if plain && self.sender.expects_no_ack(segment.ack, window) {
+            self.keepalive.since = trace.now;
+            self.sender.on_nothing_acknowledged(segment.seq);
+        } else if plain && segment.payload_len == 0 && self.sender.expects_ack(segment.ack, window)
+        {
+            self.keepalive.since = trace.now;
+            let echo = segment.options.timestamps.map(|stamps| stamps.echo);
+            self.sender.on_plain_ack(trace, PlainAck { seq: segment.seq, ack: segment.ack, echo });
+        } else if !self.process_ack(trace, segment) {
+            return None;
+        }
+        self.note_timestamp(trace.now, segment);
+        self.process_data(trace, segment, ecn)
+    }
+
+    #[inline(never)]
+    pub(super) fn take_in<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        segment: &Segment,
+        ecn: Ecn,
+    ) -> Option<PayloadPlace> {
         let mut place = None;
         match self.state {
             TcpState::Closed => {}
@@ -34,7 +88,7 @@ impl Connection {
             TcpState::SynSent => self.in_syn_sent(trace, segment),
             TcpState::TimeWait => {
                 if self.in_synchronized(trace, segment) && segment.flags.contains(Flags::FIN) {
-                    self.on_fin_in_time_wait(now);
+                    self.on_fin_in_time_wait(trace.now);
                 }
             }
             _ => {
@@ -42,10 +96,6 @@ impl Connection {
                     place = self.process_data(trace, segment, ecn);
                 }
             }
-        }
-        // What waits to be sent leaves before the acknowledgment is thought of, and carries it.
-        if self.receiver.owed == Owed::BeforeAnswers && self.sender.has_something_to_send() {
-            self.receiver.owed = Owed::Now;
         }
         place
     }
@@ -107,7 +157,7 @@ impl Connection {
     }
 
     /// The fifth check; false if the segment is done with.
-    #[inline]
+    #[inline(never)]
     pub(super) fn process_ack<S: Sink>(
         &mut self,
         trace: &mut Trace<'_, S>,
@@ -131,7 +181,6 @@ impl Connection {
                 window: self.scaled_window(segment),
                 carries_data: segment.seq_len() > 0,
                 sack: &segment.options.sack,
-                timestamp_rtt: self.timestamp_rtt(trace.now, segment),
                 echo: segment.options.timestamps.map(|stamps| stamps.echo),
                 marked: self.ecn.echoes() && segment.flags.contains(Flags::ECE),
             },
@@ -165,6 +214,7 @@ impl Connection {
 
     /// The seventh and eighth checks: text and FIN. Urgent data is delivered with the rest, where it
     /// stands in the stream (RFC 6093 §4): URG and its pointer change nothing.
+    #[inline]
     fn process_data<S: Sink>(
         &mut self,
         trace: &mut Trace<'_, S>,

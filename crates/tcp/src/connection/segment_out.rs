@@ -4,37 +4,38 @@ use super::{Connection, PendingControl};
 use crate::ack::Carrier;
 use crate::ecn::Outbound;
 use crate::receiver::Owed;
-use crate::sender::{FinProgress, Outgoing};
+use crate::sender::{FinProgress, Next, Outgoing};
 use crate::trace::Trace;
 use ackord_events::{Event, SegmentKind, Sink, TcpState};
 use ackord_units::{Bytes, Seq, Time};
-use ackord_wire::{Ecn, Flags, MAX_SACK_BLOCKS, Options, Segment};
+use ackord_wire::{Ecn, Flags, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps};
 
 impl Connection {
     /// The next segment to put on the path at `now`, if there is one, and the ECN field that its
     /// packet is to have. Call until there is none.
     #[inline]
     pub fn poll_segment<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<Outbound> {
-        if self.is_quiet(now) { None } else { self.segment_that_leaves(now, sink) }
-    }
-
-    /// Whether there is nothing to send, whatever the windows say: the answer to every second question.
-    #[inline]
-    fn is_quiet(&self, now: Time) -> bool {
-        let owes = match self.receiver.owed {
-            Owed::Nothing => false,
-            Owed::By(at) => at <= now,
-            Owed::Now | Owed::BeforeAnswers => true,
-        };
-        self.state == TcpState::Established
-            && !owes
-            && !self.sender.has_something_to_send()
-            && self.pending_control.is_none()
+        let trace = &mut Trace::new(now, self.id, sink);
+        if self.state == TcpState::Established && self.pending_control.is_none() {
+            match self.sender.next_at_a_glance() {
+                // Blocks beside data leave less room for it.
+                Next::HeldBack | Next::FullSized if self.receiver.has_blocks() => {}
+                Next::Nothing | Next::HeldBack if !self.receiver.owes(now) => return None,
+                Next::Nothing | Next::HeldBack => return Some(self.pure_ack(trace)),
+                Next::FullSized if self.receiver.owed != Owed::BeforeAnswers => {
+                    return Some(self.full_segment(trace));
+                }
+                Next::FullSized | Next::Other => {}
+            }
+        }
+        self.segment_that_leaves(trace)
     }
 
     #[inline(never)]
-    fn segment_that_leaves<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<Outbound> {
-        let trace = &mut Trace::new(now, self.id, sink);
+    pub(super) fn segment_that_leaves<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+    ) -> Option<Outbound> {
         // Asked before it is taken: taking moves a whole segment, poll after poll.
         if self.pending_control.is_some() {
             return self.first_segment(trace);
@@ -138,6 +139,14 @@ impl Connection {
         Some(Outbound { segment: self.segment(trace.now, seq, flags, payload), ecn })
     }
 
+    /// [`Next::FullSized`]: what leaves most of the time.
+    #[inline(never)]
+    fn full_segment<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Outbound {
+        let (seq, payload) = self.sender.send_full(trace.now);
+        self.emit_sent(trace, seq, payload, SegmentKind::New);
+        Outbound::unmarkable(self.segment_without_blocks(trace.now, seq, Flags::ACK, payload))
+    }
+
     /// What fits into a segment beside its options: blocks beside data come out of the payload
     /// (RFC 6691).
     #[inline]
@@ -164,17 +173,14 @@ impl Connection {
     }
 
     fn pure_ack_if_owed<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Option<Outbound> {
-        let due = match self.receiver.owed {
-            Owed::Nothing => false,
-            Owed::By(at) => at <= trace.now,
-            Owed::Now | Owed::BeforeAnswers => true,
-        };
-        if !due {
-            return None;
-        }
-        self.emit_sent(trace, self.sender.queue().snd_nxt(), 0, SegmentKind::PureAck);
-        let segment = self.segment(trace.now, self.sender.queue().snd_nxt(), Flags::ACK, 0);
-        Some(Outbound::unmarkable(segment))
+        self.receiver.owes(trace.now).then(|| self.pure_ack(trace))
+    }
+
+    #[inline(never)]
+    fn pure_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Outbound {
+        let seq = self.sender.queue().snd_nxt();
+        self.emit_sent(trace, seq, 0, SegmentKind::PureAck);
+        Outbound::unmarkable(self.segment(trace.now, seq, Flags::ACK, 0))
     }
 
     /// 40 bytes of options: three blocks beside timestamps, four without (RFC 2018 §3).
@@ -192,36 +198,60 @@ impl Connection {
         (left.get().saturating_sub(4) / 8).min(self.most_blocks() as u64) as usize
     }
 
-    /// Options of any segment but a SYN.
-    #[inline]
-    fn options(&self, now: Time, payload_len: u32) -> Options {
-        let mut options = Options::default();
-        if self.agreed.timestamps.is_some() {
-            options.timestamps = Some(self.timestamps(now));
-        }
-        if self.agreed.sack && self.receiver.has_blocks() {
-            let room = self.blocks_beside(payload_len);
-            if room > 0 {
-                options.sack = self.receiver.sack_blocks(room);
-            }
-        }
-        options
-    }
-
     /// A segment with acknowledgment and window on it: it pays what the receiver owes.
     #[inline]
     fn segment(&mut self, now: Time, seq: Seq, flags: Flags, payload_len: u32) -> Segment {
-        let options = self.options(now, payload_len);
+        if self.agreed.sack && self.receiver.has_blocks() {
+            self.segment_with_blocks(now, seq, flags, payload_len)
+        } else {
+            self.segment_without_blocks(now, seq, flags, payload_len)
+        }
+    }
+
+    #[inline]
+    fn segment_without_blocks(
+        &mut self,
+        now: Time,
+        seq: Seq,
+        flags: Flags,
+        payload_len: u32,
+    ) -> Segment {
         let flags = flags | self.ecn.echo();
         let window = self.receiver.announce(true);
-        let carrier = if payload_len > 0 { Carrier::Data } else { Carrier::PureAck };
-        let leaves_blocks_out = options.sack.is_empty() && self.agreed.sack;
-        if leaves_blocks_out && self.receiver.has_blocks() {
+        self.receiver.on_ack_sent(now, carrier(payload_len));
+        let timestamps = self.timestamps_if_used(now);
+        let options = Options { timestamps, ..Options::default() };
+        Segment { seq, ack: self.receiver.rcv_nxt, flags, window, payload_len, options }
+    }
+
+    /// The same with as many blocks as there is room for. Without any the acknowledgment is still owed.
+    #[inline(never)]
+    fn segment_with_blocks(
+        &mut self,
+        now: Time,
+        seq: Seq,
+        flags: Flags,
+        payload_len: u32,
+    ) -> Segment {
+        let flags = flags | self.ecn.echo();
+        let window = self.receiver.announce(true);
+        let sack = match self.blocks_beside(payload_len) {
+            0 => SackBlocks::default(),
+            room => self.receiver.sack_blocks(room),
+        };
+        if sack.is_empty() {
             self.receiver.on_ack_sent_without_blocks();
         } else {
-            self.receiver.on_ack_sent(now, carrier);
+            self.receiver.on_ack_sent(now, carrier(payload_len));
         }
+        let timestamps = self.timestamps_if_used(now);
+        let options = Options { timestamps, sack, ..Options::default() };
         Segment { seq, ack: self.receiver.rcv_nxt, flags, window, payload_len, options }
+    }
+
+    #[inline]
+    fn timestamps_if_used(&self, now: Time) -> Option<Timestamps> {
+        self.agreed.timestamps.is_some().then(|| self.timestamps(now))
     }
 
     fn emit_sent<S: Sink>(
@@ -244,4 +274,9 @@ impl Connection {
         let payload = Bytes(u64::from(payload_len));
         trace.emit(|endpoint| Event::SegmentSent { endpoint, seq, payload, kind });
     }
+}
+
+/// What an acknowledgment leaves on that has so much payload beside it.
+fn carrier(payload_len: u32) -> Carrier {
+    if payload_len > 0 { Carrier::Data } else { Carrier::PureAck }
 }

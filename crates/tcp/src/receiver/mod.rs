@@ -63,6 +63,8 @@ pub(crate) struct Receiver {
     /// Whether everything up to the peer's FIN has arrived.
     pub(crate) finished: bool,
     policy: Box<dyn AckPolicy>,
+    /// Whether an acknowledgment that is to be sent now leaves before the application answers.
+    answering: Answering,
     pub(crate) owed: Owed,
     /// rcv_nxt at the last acknowledgment sent (Last.ACK.sent of RFC 7323).
     pub(crate) last_ack_sent: Seq,
@@ -118,6 +120,7 @@ impl Receiver {
             ahead: Reassembly::default(),
             fin_at: None,
             finished: false,
+            answering: policy.answering(),
             policy,
             owed: Owed::Nothing,
             last_ack_sent: Seq(0),
@@ -155,10 +158,20 @@ impl Receiver {
         Bytes(self.offset - self.read)
     }
 
+    /// Whether an acknowledgment is due at `now`.
+    #[inline]
+    pub(crate) fn owes(&self, now: Time) -> bool {
+        match self.owed {
+            Owed::Nothing => false,
+            Owed::By(at) => at <= now,
+            Owed::Now | Owed::BeforeAnswers => true,
+        }
+    }
+
     /// Whether an acknowledgment is to leave before the application acts on what it has read.
     #[inline]
     pub(crate) fn acknowledges_first(&self) -> bool {
-        self.owed == Owed::Now && self.policy.answering() == Answering::FollowsAck
+        self.owed == Owed::Now && self.answering == Answering::FollowsAck
     }
 
     /// Bytes received in order that no acknowledgment has covered.
@@ -168,7 +181,17 @@ impl Receiver {
     }
 
     /// Takes in a data segment (or a bare FIN) that the sequence check let through.
+    #[inline]
     pub(crate) fn accept(&mut self, now: Time, data: Data, rtt: &RttEstimator) -> Accepted {
+        if self.is_next(&data) {
+            self.accept_next(now, &data, rtt)
+        } else {
+            self.accept_any(now, data, rtt)
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn accept_any(&mut self, now: Time, data: Data, rtt: &RttEstimator) -> Accepted {
         let Data { seq, payload, .. } = data;
         let edge = self.edge().max(self.rcv_nxt);
         let start = seq.max(self.rcv_nxt);
@@ -215,6 +238,33 @@ impl Receiver {
             self.owed = Owed::Now;
         }
         Accepted { delivered: Bytes(u64::from(delivered)), place }
+    }
+
+    /// Whether a segment brings what is expected next, all of it inside the window, and nothing waits beyond.
+    #[inline]
+    pub(crate) fn is_next(&self, data: &Data) -> bool {
+        data.seq == self.rcv_nxt
+            && data.payload > 0
+            && !data.fin
+            && (data.seq + data.payload).at_or_before(self.advertised_edge)
+            && self.ahead.is_empty()
+            && self.fin_at.is_none()
+    }
+
+    /// Takes in such a segment, the way nearly all come.
+    #[inline]
+    fn accept_next(&mut self, now: Time, data: &Data, rtt: &RttEstimator) -> Accepted {
+        let Data { seq, payload, .. } = *data;
+        let place = PayloadPlace { skip: 0, len: payload as usize, at: self.offset };
+        let delivered = Bytes(u64::from(payload));
+        self.rcv_nxt = seq + payload;
+        self.offset += delivered.get();
+        self.full_size = self.full_size.max(delivered.min(self.largest));
+        if self.sizing.is_some() {
+            self.size(now, data, Order::InOrder, rtt);
+        }
+        self.owe(now, &self.arrival(data, Order::InOrder, rtt));
+        Accepted { delivered, place: Some(place) }
     }
 
     /// Where what is taken of a segment ends, with its FIN and without. Only what lies in the window is

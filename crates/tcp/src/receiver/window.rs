@@ -8,8 +8,15 @@ use ackord_units::{Bytes, Seq};
 impl Receiver {
     /// The application takes `bytes`. Owes an acknowledgment if that opens the window by two
     /// segments or half the buffer (RFC 9293 §3.8.6.2.2), or if one waits and the policy says so.
+    #[inline]
     pub(crate) fn read(&mut self, bytes: Bytes) {
         self.read += bytes.min(self.readable()).get();
+        if self.owed != Owed::Now {
+            self.on_read();
+        }
+    }
+
+    fn on_read(&mut self) {
         if let Owed::By(_) = self.owed {
             let reading = Reading { left: self.readable(), unacknowledged: self.unacknowledged() };
             match self.policy.on_read(&reading) {
@@ -41,8 +48,13 @@ impl Receiver {
     /// Bytes the buffer has room for.
     #[inline]
     pub(super) fn free(&self) -> u32 {
-        let limit = Bytes(u64::from(u16::MAX) << self.scale);
-        self.buffer.saturating_sub(self.readable()).min(limit).get() as u32
+        self.buffer.saturating_sub(self.readable()).min(self.most()).get() as u32
+    }
+
+    /// The most that a window field can say.
+    #[inline]
+    fn most(&self) -> Bytes {
+        Bytes(u64::from(u16::MAX) << self.scale)
     }
 
     /// The window to announce: RCV.WND by the silly-window rule of RFC 9293 §3.8.6.2.2.
@@ -65,17 +77,41 @@ impl Receiver {
     /// The window field for a segment about to leave; SYN segments are never scaled.
     #[inline]
     pub(crate) fn announce(&mut self, scaled: bool) -> u16 {
-        let window = self.window();
         let shift = if scaled { self.scale } else { 0 };
+        let field = match self.whole_buffer() {
+            Some(whole) if scaled => whole >> shift,
+            _ => self.field(shift),
+        };
+        self.read_at_announcement = self.read;
+        self.advertised_edge = self.advertised_edge.max(self.rcv_nxt + (field << shift));
+        field as u16
+    }
+
+    /// The window field with this scale, whatever is unread.
+    #[inline(never)]
+    pub(crate) fn field(&mut self, shift: u8) -> u32 {
+        let window = self.window();
         // Rounded up, so that the right edge does not move left for want of low bits, as long as the
         // buffer has room for what that adds. Otherwise the field falls short by less than its unit,
         // and what was offered before is still taken in (RFC 7323 §2.4).
         let up = (window >> shift) + u32::from(window & ((1 << shift) - 1) != 0);
         let field = if up << shift <= self.free() { up } else { window >> shift };
-        let field = field.min(u32::from(u16::MAX));
-        self.read_at_announcement = self.read;
-        self.advertised_edge = self.advertised_edge.max(self.rcv_nxt + (field << shift));
-        field as u16
+        field.min(u32::from(u16::MAX))
+    }
+
+    /// The whole buffer, where that can be announced: everything has been read, and no more was announced
+    /// before. Nothing is rounded up then, for there is no room for what that adds.
+    #[inline]
+    pub(crate) fn whole_buffer(&self) -> Option<u32> {
+        let all_read = self.offset == self.read && self.buffer <= self.most();
+        let whole = self.buffer.get() as u32;
+        (all_read && self.advertised_edge.at_or_before(self.rcv_nxt + whole)).then_some(whole)
+    }
+
+    /// Whether a byte is offered that has not come.
+    #[inline]
+    pub(crate) fn has_window(&self) -> bool {
+        self.advertised_edge.after(self.rcv_nxt)
     }
 
     /// RFC 9293 §3.10.7.4: whether any part of the segment lies in the window.

@@ -191,7 +191,7 @@ pub trait Recovery: CopiedRecovery + Send + fmt::Debug {
     /// A duplicate acknowledgment, or a partial one, came during fast recovery.
     fn on_ack(&mut self, ack: &RecoveryAck) -> RecoveryDecision;
 
-    /// So much was sent, new or not.
+    /// So much was sent during fast recovery, new or not.
     fn on_sent(&mut self, _bytes: Bytes) {}
 
     /// How much may be sent now.

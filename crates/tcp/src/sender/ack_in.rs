@@ -13,8 +13,9 @@ use crate::congestion::{AckSample, SendLimit};
 use crate::loss::{Advance, Hole, LossVerdict};
 use crate::recovery::{PartialAckTimer, RecoveryAck};
 use crate::trace::Trace;
+use crate::ts_clock::TimestampEcho;
 use ackord_events::{CwndReason, Event, LossReason, RecoveryKind, Sink};
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Time};
 
 impl Sender {
     /// Takes in an acknowledgment that is not beyond what was sent.
@@ -125,7 +126,7 @@ impl Sender {
         let bytes = self.queue.acknowledge(ack.ack, self.board.is_empty());
         let stream_offset = Bytes(self.queue.una_offset());
         t.emit(|endpoint| Event::AckAdvanced { endpoint, bytes, stream_offset });
-        self.sample_rtt(t, &acked, ack.timestamp_rtt);
+        self.sample_rtt(t, &acked, ack.echo);
         self.timer.on_advance();
         if self.recovery.is_open() && !self.peer.sack() {
             delivered = self.less_duplicates(delivered);
@@ -177,14 +178,17 @@ impl Sender {
         }
     }
 
-    fn sample_rtt<S: Sink>(
+    #[inline]
+    pub(super) fn sample_rtt<S: Sink>(
         &mut self,
         trace: &mut Trace<'_, S>,
         acked: &Acked,
-        timestamp_rtt: Option<Span>,
+        echo: Option<u32>,
     ) {
         let window = self.queue.window();
-        let Some(rtt) = self.timer.sample(trace.now, acked, timestamp_rtt, window) else { return };
+        let clock = self.peer.ts_clock();
+        let by_timestamps = || TimestampEcho { value: echo?, clock: clock? }.rtt(trace.now);
+        let Some(rtt) = self.timer.sample(trace.now, acked, by_timestamps, window) else { return };
         if let Some(tail) = &mut self.tail {
             tail.on_rtt_sample();
         }
@@ -196,8 +200,8 @@ impl Sender {
     }
 
     /// What congestion control is told of an acknowledgment that has been taken off the scoreboard.
-    #[inline]
-    fn sample_of(
+    #[inline(always)]
+    pub(super) fn sample_of(
         &mut self,
         now: Time,
         taken_off: &Acked,

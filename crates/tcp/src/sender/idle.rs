@@ -47,6 +47,11 @@ impl Usage {
         self.validation.establish(now);
     }
 
+    /// Whether nobody keeps account of how much of cwnd is used.
+    pub(super) fn keeps_no_account(&self) -> bool {
+        matches!(self.validation, Validation::No) && self.cwnd_use != CwndUse::HalfInSlowStart
+    }
+
     #[inline]
     pub(super) fn validation(&self) -> &Validation {
         &self.validation

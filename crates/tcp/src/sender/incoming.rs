@@ -1,6 +1,6 @@
 //! What an arriving segment says to the sending half.
 
-use ackord_units::{Seq, Span};
+use ackord_units::Seq;
 use ackord_wire::SackBlocks;
 
 /// The parts of a segment that concern the sending half.
@@ -13,8 +13,6 @@ pub(crate) struct IncomingAck<'a> {
     /// Whether the segment carries data or a FIN, and so is no duplicate acknowledgment.
     pub(crate) carries_data: bool,
     pub(crate) sack: &'a SackBlocks,
-    /// Round-trip time by the timestamps option.
-    pub(crate) timestamp_rtt: Option<Span>,
     /// TSecr, if the segment carries it.
     pub(crate) echo: Option<u32>,
     /// Whether it says that a packet was marked: ECE, where ECN is in use (RFC 3168).

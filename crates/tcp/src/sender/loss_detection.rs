@@ -37,6 +37,11 @@ impl LossDetection {
         }
     }
 
+    /// Whether it is to be asked about every acknowledgment.
+    pub(super) fn hears_every_ack(&self) -> bool {
+        self.profile.every_ack
+    }
+
     /// When it wants to be woken.
     #[inline]
     pub(super) fn at(&self) -> Option<Time> {

@@ -120,6 +120,12 @@ impl LossRecovery {
         self.phase == Phase::Open
     }
 
+    /// Whether no recovery is under way, and nothing says that one may have to begin.
+    #[inline]
+    pub(super) fn is_undisturbed(&self) -> bool {
+        self.is_open() && self.duplicate_acks == 0 && !self.forced
+    }
+
     #[inline]
     pub(super) fn is_fast(&self) -> bool {
         matches!(self.phase, Phase::FastRecovery { .. })
@@ -306,7 +312,9 @@ impl LossRecovery {
     /// Data has left, new or not.
     #[inline]
     pub(super) fn on_sent(&mut self, bytes: Bytes) {
-        self.policy.on_sent(bytes);
+        if self.is_fast() {
+            self.policy.on_sent(bytes);
+        }
     }
 
     /// What fast recovery lets out.

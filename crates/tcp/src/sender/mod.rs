@@ -11,6 +11,7 @@
 //! | `initial_window.rs` | the sizes that bound what may be sent |
 //! | `sent.rs`, `scoreboard.rs` | one record per outstanding segment |
 //! | `time_order.rs`, `by_time.rs` | the same in order of transmission, for detectors that judge by time |
+//! | `control.rs` | the congestion control, and the window it gives |
 //! | `delivery.rs` | delivery-rate samples, for a control that models the path |
 //! | `retransmission_timer.rs` | the round-trip estimate and the retransmission timer |
 //! | `loss_detection.rs` | what the loss detector is asked, and what follows from its verdicts |
@@ -30,6 +31,7 @@
 //! | --- | --- |
 //! | `incoming.rs`, `ack_in.rs` | an acknowledgment arrives |
 //! | `next.rs` | which segment leaves next |
+//! | `straight.rs` | the acknowledgment and the segment that are as expected, without detours |
 //! | `timeout.rs` | the retransmission or the persist timer expires |
 //! | `model_feed.rs` | what a control that models the path is told |
 //! | `shown.rs` | the connection asks or changes something |
@@ -38,6 +40,7 @@
 
 mod ack_in;
 mod by_time;
+mod control;
 mod delivery;
 mod frto;
 mod idle;
@@ -57,6 +60,7 @@ mod retransmission_timer;
 mod scoreboard;
 mod sent;
 mod shown;
+mod straight;
 mod tail_probe;
 mod time_order;
 mod timeout;
@@ -70,6 +74,7 @@ pub(crate) use next::Outgoing;
 pub use offload::{offload_rate, offload_segments};
 pub(crate) use queue::FinProgress;
 pub(crate) use sent::SentState;
+pub(crate) use straight::{Next, PlainAck};
 
 use crate::config::Config;
 use crate::congestion::{CongestionControl, Established};
@@ -80,6 +85,7 @@ use crate::trace::Trace;
 use crate::ts_clock::TsClock;
 use ackord_events::{CwndReason, Event, Sink};
 use ackord_units::{Bytes, Seq, Time};
+use control::Control;
 use frto::Frto;
 use idle::Usage;
 use initial_window::Sizes;
@@ -105,7 +111,7 @@ pub(crate) struct Sender {
     sizes: Sizes,
     board: Scoreboard,
     timer: RetransmissionTimer,
-    congestion: Box<dyn CongestionControl>,
+    congestion: Control,
     nagle: Box<dyn Nagle>,
     detection: LossDetection,
     recovery: LossRecovery,
@@ -118,6 +124,8 @@ pub(crate) struct Sender {
     packet: OpenPacket,
     pacer: Pacer,
     last_reported_window: (Bytes, Bytes),
+    /// Whether nothing it is made of has to hear of every segment, see `straight.rs`.
+    plain: bool,
 }
 
 /// What the peer speaks, as the handshake has settled it.
@@ -169,7 +177,7 @@ impl Sender {
             sizes: Sizes::new(config),
             board,
             timer: RetransmissionTimer::new(config),
-            congestion,
+            congestion: Control::new(congestion),
             nagle,
             detection: LossDetection::new(loss),
             recovery: LossRecovery::new(recovery, config.sending.timeout_in_recovery, iss),
@@ -181,6 +189,7 @@ impl Sender {
             packet: OpenPacket::new(config.sending.offload),
             pacer: Pacer::new(config.pacing),
             last_reported_window: (Bytes::ZERO, Bytes::ZERO),
+            plain: false,
         }
     }
 
@@ -208,6 +217,7 @@ impl Sender {
         self.establish_detection();
         self.emit_window(trace, CwndReason::Initial);
         self.queue.grow_buffer(|| self.congestion.cwnd());
+        self.plain = self.is_plain();
     }
 
     /// Whether both ends speak SACK, and the clock of the timestamps if they use them.

@@ -50,9 +50,8 @@ impl Sender {
         if let Some(delivery) = &self.board.delivery
             && self.board.pipe() == Bytes::ZERO
             && delivery.is_app_limited()
-            && let Some(model) = self.congestion.path_model()
         {
-            model.on_restart_from_idle(now);
+            self.congestion.tell_model(|model| model.on_restart_from_idle(now));
         }
     }
 
@@ -80,9 +79,9 @@ impl Sender {
     pub(super) fn report_losses(&mut self, now: Time) {
         let Some(delivery) = &mut self.board.delivery else { return };
         let losses = delivery.take_losses();
-        if let Some(model) = self.congestion.path_model() {
+        self.congestion.tell_model(|model| {
             losses.iter().for_each(|lost| model.on_segment_lost(now, lost));
-        }
+        });
         delivery.return_losses(losses);
     }
 
@@ -107,13 +106,10 @@ impl Sender {
             },
             selective_acks: self.peer.sack(),
         };
-        let (Some(delivery), Some(model)) =
-            (&mut self.board.delivery, self.congestion.path_model())
-        else {
-            return;
-        };
+        let Some(delivery) = &mut self.board.delivery else { return };
         let Some(sample) = delivery.sample(&context) else { return };
-        if model.on_rate_sample(trace.now, &sample) == SampleAdvice::MarkAppLimited {
+        let advice = self.congestion.tell_model(|model| model.on_rate_sample(trace.now, &sample));
+        if advice == Some(SampleAdvice::MarkAppLimited) {
             delivery.mark_app_limited(context.in_flight);
         }
         self.emit_window(trace, CwndReason::Ack);

@@ -66,7 +66,8 @@ impl Sender {
             NewData::Ready(_) if self.defers(now, room) => None,
             NewData::Ready(outgoing) => {
                 let outgoing = self.packed(outgoing, room);
-                Some(self.send_new(now, outgoing))
+                self.send_new(now, &outgoing);
+                Some(outgoing)
             }
             NewData::WindowClosed => self.probe(now),
             NewData::Wait => self.last_resort(now),
@@ -155,7 +156,7 @@ impl Sender {
     #[inline(never)]
     fn probe_segment(&mut self, now: Time, room: Bytes) -> Option<Outgoing> {
         if let NewData::Ready(outgoing) = self.new_data(room, Gate::PeersWindow) {
-            let outgoing = self.send_new(now, outgoing);
+            self.send_new(now, &outgoing);
             self.after_probe(ProbeKind::New);
             return Some(outgoing);
         }
@@ -233,8 +234,8 @@ impl Sender {
             .map_or(Bytes::MAX, |most| most.saturating_sub(self.queue.flight_size()))
     }
 
-    fn send_new(&mut self, now: Time, outgoing: Outgoing) -> Outgoing {
-        let Outgoing { seq, payload, fin, push, .. } = outgoing;
+    fn send_new(&mut self, now: Time, outgoing: &Outgoing) {
+        let Outgoing { seq, payload, fin, push, .. } = *outgoing;
         let bytes = Bytes(u64::from(payload));
         if self.recovery.is_open() && self.queue.flight_size() + bytes > self.congestion.cwnd() {
             self.recovery.on_limited_sent(bytes);
@@ -263,7 +264,6 @@ impl Sender {
             self.arm_probe(now);
         }
         self.persist.on_data_sent();
-        outgoing
     }
 
     /// The window is closed (or too small to be worth a segment) and nothing is outstanding:
@@ -285,7 +285,8 @@ impl Sender {
             let payload = room.min(self.queue.unsent().get() as u32);
             let (seq, kind) = (self.queue.snd_nxt(), SegmentKind::New);
             let small = Outgoing { seq, payload, fin: false, push: true, kind };
-            return Some(self.send_new(now, small));
+            self.send_new(now, &small);
+            return Some(small);
         }
         let next = self.timer.expires_at(now, self.persist.interval(rto));
         // Linux asks with an old number and nothing at all (tcp_xmit_probe_skb).

@@ -34,6 +34,11 @@ impl OpenPacket {
     pub(super) fn new(offload: bool) -> OpenPacket {
         OpenPacket { offload, segments: 0 }
     }
+
+    /// Whether segments are handed over several at once.
+    pub(super) fn is_in_use(&self) -> bool {
+        self.offload
+    }
 }
 
 impl Sender {

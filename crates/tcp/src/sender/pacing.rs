@@ -56,6 +56,11 @@ impl Pacer {
         };
     }
 
+    /// Whether anything of this connection may be paced.
+    pub(crate) fn is_active(&self) -> bool {
+        self.active
+    }
+
     /// Whether all data of this connection is paced, whatever the control says.
     pub(crate) fn is_on(&self) -> bool {
         self.choice == Pacing::On

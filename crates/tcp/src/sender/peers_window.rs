@@ -11,6 +11,15 @@ use super::{IncomingAck, Sender};
 use crate::config::ShrunkWindow;
 use ackord_units::{Seq, Span, Time};
 
+/// What a segment says about the window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offer {
+    pub(super) seq: Seq,
+    pub(super) ack: Seq,
+    /// Scaled.
+    pub(super) window: u32,
+}
+
 /// The window the peer offers, and the segments it came from (RFC 9293 §3.3.1).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PeerWindow {
@@ -70,32 +79,33 @@ impl PeerWindow {
 
     /// Takes in the window of an acknowledgment; true if it is another than before.
     #[inline]
-    fn update(&mut self, ack: &IncomingAck<'_>, snd_una: Seq) -> bool {
-        if ack.ack.before(snd_una) || !self.may_update(ack, snd_una) {
+    pub(super) fn update(&mut self, offer: Offer, snd_una: Seq) -> bool {
+        if offer.ack.before(snd_una) || !self.may_update(offer, snd_una) {
             return false;
         }
-        let changed = self.size != ack.window;
-        self.size = ack.window;
-        self.max = self.max.max(ack.window);
-        self.wl1 = ack.seq;
-        self.wl2 = ack.ack;
+        let Offer { seq, ack, window } = offer;
+        let changed = self.size != window;
+        self.size = window;
+        self.max = self.max.max(window);
+        (self.wl1, self.wl2) = (seq, ack);
         changed
     }
 
     #[inline]
-    fn may_update(&self, ack: &IncomingAck<'_>, snd_una: Seq) -> bool {
+    fn may_update(&self, offer: Offer, snd_una: Seq) -> bool {
+        let Offer { seq, ack, window } = offer;
         // What acknowledges more than all before it was sent after them, also as a retransmission
         // with an older sequence number: its window left out, SND.UNA alone would carry the edge
         // beyond what was offered. RFC 9293 §3.10.7.4 does not ask this; Linux does.
-        if self.wl1.before(ack.seq) || ack.ack.after(snd_una) {
+        if self.wl1.before(seq) || ack.after(snd_una) {
             return true;
         }
-        let recent = self.wl1 == ack.seq && self.wl2.at_or_before(ack.ack);
+        let recent = self.wl1 == seq && self.wl2.at_or_before(ack);
         recent
             && match self.shrunk {
                 ShrunkWindow::Recent => true,
                 ShrunkWindow::AdvancingOrClosed => {
-                    ack.ack.after(snd_una) || ack.window > self.size || ack.window == 0
+                    ack.after(snd_una) || window > self.size || window == 0
                 }
             }
     }
@@ -105,7 +115,9 @@ impl Sender {
     /// Takes in the window of an acknowledgment; true if it is another than before.
     #[inline]
     pub(super) fn update_window(&mut self, now: Time, ack: &IncomingAck<'_>) -> bool {
-        let changed = self.peer_window.update(ack, self.queue.snd_una());
+        let IncomingAck { seq, ack, window, .. } = *ack;
+        let offer = Offer { seq, ack, window };
+        let changed = self.peer_window.update(offer, self.queue.snd_una());
         if changed {
             self.on_changed_window(now);
         }

@@ -74,7 +74,7 @@ impl RetransmissionTimer {
         self.wheel.expires_at(now, after)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn start(&mut self, now: Time) {
         self.at = Some(self.expires_at(now, self.rtt.rto()));
     }
@@ -151,17 +151,18 @@ impl RetransmissionTimer {
     }
 
     /// RFC 6298 §4 and Karn's rule: takes a sample by the sender's own clock, or else by timestamps.
+    #[inline]
     pub(super) fn sample(
         &mut self,
         now: Time,
         acked: &Acked,
-        timestamp_rtt: Option<Span>,
+        by_timestamps: impl FnOnce() -> Option<Span>,
         window: Window,
     ) -> Option<Span> {
         let rtt = match self.rtt.sampling() {
             Sampling::EveryAck => {
                 let own = acked.earliest_sent_at.filter(|_| !acked.ambiguous);
-                own.map(|sent_at| now - sent_at).or(timestamp_rtt)
+                own.map(|sent_at| now - sent_at).or_else(by_timestamps)
             }
             Sampling::OneAtATime => self.end_timing(now, window.snd_una),
         }?;

@@ -139,34 +139,19 @@ impl Scoreboard {
 
     /// Takes off everything before `ack`. Calls `delivered` for each segment of it that had not
     /// been selectively acknowledged.
+    #[inline]
     pub(crate) fn acknowledge(&mut self, ack: Seq, mut delivered: impl FnMut(&Sent)) -> Acked {
         let mut acked = Acked::default();
-        while let Some(front) = self.sent.front_mut() {
-            if !front.end().at_or_before(ack) {
-                // A peer may acknowledge half a segment; what is left keeps its record.
-                let part = ack.since(front.seq);
-                if part > 0 && part < front.seq_len() {
-                    let bytes = u64::from(part);
-                    match front.state {
-                        SentState::InFlight => self.pipe -= front.in_pipe(bytes),
-                        SentState::Sacked => self.sacked -= bytes,
-                        SentState::Lost => {}
-                    }
-                    if front.state != SentState::Sacked {
-                        acked.newly_delivered += bytes;
-                        if let Some(delivery) = &mut self.delivery {
-                            delivery.on_delivered(0, front, bytes);
-                        }
-                    }
-                    front.seq = ack;
-                    front.payload -= part;
-                }
+        while let Some(&front) = self.sent.front() {
+            let end = front.end();
+            if end.after(ack) {
+                acked.newly_delivered += self.acknowledge_part(ack);
                 break;
             }
             if self.delivery.is_some() {
                 self.sample_oldest_acked();
             }
-            let front = self.sent.pop_front().expect("there is a front");
+            self.sent.pop_front();
             let bytes = u64::from(front.seq_len());
             match front.state {
                 SentState::InFlight => self.pipe -= front.in_pipe(bytes),
@@ -186,6 +171,9 @@ impl Scoreboard {
                 acked.earliest_sent_at.get_or_insert(front.sent_at);
                 acked.latest_sent_at = Some(front.sent_at);
             }
+            if end == ack {
+                break;
+            }
         }
         if self.retransmit_from.before(ack) {
             self.retransmit_from = ack;
@@ -199,6 +187,36 @@ impl Scoreboard {
             self.last_blocks = SackBlocks::default();
         }
         acked
+    }
+
+    /// A peer may acknowledge half a segment; what is left keeps its record. Gives the bytes newly
+    /// delivered.
+    #[inline(never)]
+    fn acknowledge_part(&mut self, ack: Seq) -> u64 {
+        let Some(front) = self.sent.front_mut() else { return 0 };
+        let part = ack.since(front.seq);
+        if part == 0 || part >= front.seq_len() {
+            return 0;
+        }
+        let bytes = u64::from(part);
+        match front.state {
+            SentState::InFlight => self.pipe -= front.in_pipe(bytes),
+            SentState::Sacked => self.sacked -= bytes,
+            SentState::Lost => {}
+        }
+        let news = front.state != SentState::Sacked;
+        if news && let Some(delivery) = &mut self.delivery {
+            delivery.on_delivered(0, front, bytes);
+        }
+        front.seq = ack;
+        front.payload -= part;
+        if news { bytes } else { 0 }
+    }
+
+    /// Whether all of it is in flight, as far as one knows.
+    #[inline]
+    pub(super) fn is_undisturbed(&self) -> bool {
+        self.sacked == 0 && self.lost_segments == 0
     }
 
     /// Takes in the blocks of an acknowledgment; returns the bytes newly reported. Calls

@@ -90,6 +90,14 @@ impl UndoState {
         }
     }
 
+    /// Whether the first acknowledgment of what the last recovery retransmitted is still to come.
+    #[inline]
+    pub(super) fn awaits_first_ack(&self) -> bool {
+        self.taken
+            .as_ref()
+            .is_some_and(|taken| taken.first_resent.is_some() && taken.filled.is_none())
+    }
+
     /// Whether the acknowledgment that shows a recovery to be spurious also lets cwnd grow.
     pub(super) fn lets_cwnd_grow(&self) -> bool {
         self.lets_cwnd_grow
