@@ -13,22 +13,25 @@ use ackord_wire::NodeId;
 use std::collections::VecDeque;
 
 /// What an ordinary link needs to know when a packet will be at its far end.
+// In this order: what every packet asks for comes first, in as few lines of the processor's cache as it can.
+#[repr(C)]
 #[derive(Clone, Debug)]
 pub(crate) struct Hop {
-    to: NodeId,
-    onward: Row,
-    /// Whether its packets go on to links that it feeds, unless they are there.
-    feeds: bool,
-    delay: Span,
-    serializer: Serializer,
-    /// When it will have transmitted all that it was given.
-    free_at: Time,
-    capacity: Capacity,
-    /// Packets that wait when the latest comes, and their bytes: the last ones of those planned.
-    waiting: usize,
-    waiting_bytes: u64,
     /// Transmissions that are not counted yet, in turn.
     planned: Vec<Planned>,
+    /// When it will have transmitted all that it was given.
+    free_at: Time,
+    delay: Span,
+    /// Packets that wait when the latest comes, the last ones of those planned.
+    waiting: u32,
+    to: NodeId,
+    /// Whether its packets go on to links that it feeds, unless they are there.
+    feeds: bool,
+    onward: Row,
+    serializer: Serializer,
+    /// The bytes of those that wait.
+    waiting_bytes: u64,
+    capacity: Capacity,
     counted: Counted,
     /// Packets for which there will be no room when they come.
     drops: VecDeque<(Time, Slot)>,
@@ -91,7 +94,7 @@ impl Hop {
         }
         let begins_at = self.free_at.max(at);
         if begins_at > at {
-            if !self.capacity.fits(self.waiting, self.waiting_bytes, ip_len) {
+            if !self.capacity.fits(self.waiting as usize, self.waiting_bytes, ip_len) {
                 return None;
             }
             self.waiting += 1;
@@ -106,7 +109,7 @@ impl Hop {
     #[inline]
     fn leave_line(&mut self, at: Time) {
         while self.waiting > 0
-            && let Some(first) = self.planned.get(self.planned.len() - self.waiting)
+            && let Some(first) = self.planned.get(self.planned.len() - self.waiting as usize)
             && first.begins_at <= at
         {
             self.waiting -= 1;
