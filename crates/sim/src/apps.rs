@@ -93,6 +93,7 @@ impl App {
             && connection.writable() == Bytes::ZERO
     }
 
+    #[inline(always)]
     fn act_now<S: Sink>(&mut self, now: Time, connection: &mut Connection, sink: &mut S) -> Act {
         match self.phase {
             Phase::Over => return Act::Nothing,

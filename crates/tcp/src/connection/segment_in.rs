@@ -6,7 +6,7 @@
 use super::{CloseReason, Connection, PendingControl, Reader, reset_for};
 use crate::ecn::MarkSeen;
 use crate::receiver::{Data, Owed, PayloadPlace};
-use crate::sender::{FinProgress, IncomingAck, PlainAck};
+use crate::sender::{FinProgress, IncomingAck};
 use crate::trace::Trace;
 use ackord_events::{Event, RefusalReason, Sink, TcpState};
 use ackord_units::{Bytes, Time};
@@ -66,7 +66,7 @@ impl Connection {
         {
             self.keepalive.since = trace.now;
             let echo = segment.options.timestamps.map(|stamps| stamps.echo);
-            self.sender.on_plain_ack(trace, PlainAck { seq: segment.seq, ack: segment.ack, echo });
+            self.sender.on_plain_ack(trace, segment.seq, segment.ack, echo);
         } else if !self.process_ack(trace, segment) {
             return None;
         }

@@ -15,20 +15,21 @@ impl Connection {
     /// packet is to have. Call until there is none.
     #[inline]
     pub fn poll_segment<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<Outbound> {
-        let trace = &mut Trace::new(now, self.id, sink);
         if self.state == TcpState::Established && self.pending_control.is_none() {
             match self.sender.next_at_a_glance() {
                 // Blocks beside data leave less room for it.
                 Next::HeldBack | Next::FullSized if self.receiver.has_blocks() => {}
                 Next::Nothing | Next::HeldBack if !self.receiver.owes(now) => return None,
-                Next::Nothing | Next::HeldBack => return Some(self.pure_ack(trace)),
+                Next::Nothing | Next::HeldBack => {
+                    return Some(self.pure_ack(&mut Trace::new(now, self.id, sink)));
+                }
                 Next::FullSized if self.receiver.owed != Owed::BeforeAnswers => {
-                    return Some(self.full_segment(trace));
+                    return Some(self.full_segment(&mut Trace::new(now, self.id, sink)));
                 }
                 Next::FullSized | Next::Other => {}
             }
         }
-        self.segment_that_leaves(trace)
+        self.segment_that_leaves(&mut Trace::new(now, self.id, sink))
     }
 
     #[inline(never)]
@@ -151,11 +152,13 @@ impl Connection {
     /// (RFC 6691).
     #[inline]
     fn room(&self) -> Bytes {
-        if self.agreed.sack && self.receiver.has_blocks() {
-            self.room_beside_blocks()
-        } else {
-            self.sender.smss()
-        }
+        if self.reports_blocks() { self.room_beside_blocks() } else { self.sender.smss() }
+    }
+
+    /// Whether there are blocks to report, to a peer that reads them.
+    #[inline]
+    fn reports_blocks(&self) -> bool {
+        self.agreed.sack && self.receiver.has_blocks()
     }
 
     #[inline(never)]
@@ -180,7 +183,10 @@ impl Connection {
     fn pure_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Outbound {
         let seq = self.sender.queue().snd_nxt();
         self.emit_sent(trace, seq, 0, SegmentKind::PureAck);
-        Outbound::unmarkable(self.segment(trace.now, seq, Flags::ACK, 0))
+        if self.reports_blocks() {
+            return Outbound::unmarkable(self.segment_with_blocks(trace.now, seq, Flags::ACK, 0));
+        }
+        Outbound::unmarkable(self.segment_without_blocks(trace.now, seq, Flags::ACK, 0))
     }
 
     /// 40 bytes of options: three blocks beside timestamps, four without (RFC 2018 §3).
@@ -199,16 +205,16 @@ impl Connection {
     }
 
     /// A segment with acknowledgment and window on it: it pays what the receiver owes.
-    #[inline]
+    #[inline(never)]
     fn segment(&mut self, now: Time, seq: Seq, flags: Flags, payload_len: u32) -> Segment {
-        if self.agreed.sack && self.receiver.has_blocks() {
+        if self.reports_blocks() {
             self.segment_with_blocks(now, seq, flags, payload_len)
         } else {
             self.segment_without_blocks(now, seq, flags, payload_len)
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn segment_without_blocks(
         &mut self,
         now: Time,

@@ -252,7 +252,7 @@ impl Receiver {
     }
 
     /// Takes in such a segment, the way nearly all come.
-    #[inline]
+    #[inline(always)]
     fn accept_next(&mut self, now: Time, data: &Data, rtt: &RttEstimator) -> Accepted {
         let Data { seq, payload, .. } = *data;
         let place = PayloadPlace { skip: 0, len: payload as usize, at: self.offset };

@@ -178,7 +178,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn sample_rtt<S: Sink>(
         &mut self,
         trace: &mut Trace<'_, S>,

@@ -74,7 +74,7 @@ pub(crate) use next::Outgoing;
 pub use offload::{offload_rate, offload_segments};
 pub(crate) use queue::FinProgress;
 pub(crate) use sent::SentState;
-pub(crate) use straight::{Next, PlainAck};
+pub(crate) use straight::Next;
 
 use crate::config::Config;
 use crate::congestion::{CongestionControl, Established};

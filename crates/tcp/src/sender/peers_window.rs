@@ -77,6 +77,12 @@ impl PeerWindow {
         (self.size, self.max, self.wl1, self.wl2) = (window, window, seq, ack);
     }
 
+    /// New data was acknowledged, and the window is the same as before.
+    #[inline]
+    pub(super) fn on_same_window(&mut self, seq: Seq, ack: Seq) {
+        (self.wl1, self.wl2) = (seq, ack);
+    }
+
     /// Takes in the window of an acknowledgment; true if it is another than before.
     #[inline]
     pub(super) fn update(&mut self, offer: Offer, snd_una: Seq) -> bool {

@@ -100,7 +100,7 @@ impl Scoreboard {
     }
 
     /// Notes a segment sent for the first time.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, sent: Sent) {
         debug_assert!(self.sent.back().is_none_or(|last| last.end() == sent.seq));
         if self.sent.is_empty() {

@@ -26,15 +26,6 @@ pub(crate) enum Next {
     Other,
 }
 
-/// An acknowledgment of new data that says nothing else.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PlainAck {
-    pub(crate) seq: Seq,
-    pub(crate) ack: Seq,
-    /// TSecr, if the segment carries it.
-    pub(crate) echo: Option<u32>,
-}
-
 impl Sender {
     /// Whether nothing that this sender is made of has to hear of every segment.
     pub(super) fn is_plain(&self) -> bool {
@@ -70,12 +61,17 @@ impl Sender {
             && !self.undo.awaits_first_ack()
     }
 
-    /// New data is acknowledged, and nothing else is said.
+    /// New data is acknowledged by a segment that says nothing else, with this TSecr if it carries one.
     #[inline(never)]
-    pub(crate) fn on_plain_ack<S: Sink>(&mut self, t: &mut Trace<'_, S>, said: PlainAck) {
-        let PlainAck { seq, ack, echo } = said;
+    pub(crate) fn on_plain_ack<S: Sink>(
+        &mut self,
+        t: &mut Trace<'_, S>,
+        seq: Seq,
+        ack: Seq,
+        echo: Option<u32>,
+    ) {
         self.persist.on_answer();
-        self.note_same_window(seq, ack);
+        self.peer_window.on_same_window(seq, ack);
         let flight_before = self.queue.flight_size();
         let acked = Bytes(u64::from(ack.since(self.queue.snd_una())));
         let taken_off = self.board.acknowledge(ack, |_| {});
@@ -88,7 +84,11 @@ impl Sender {
         self.recovery.on_advance(t.now, false, Bytes::ZERO);
         self.recovery.forget_duplicates();
         let sample = self.sample_of(t.now, &taken_off, acked, flight_before);
-        self.restart_rto(t.now);
+        if self.board.is_empty() {
+            self.timer.stop();
+        } else {
+            self.timer.start(t.now);
+        }
         self.congestion.on_ack(t.now, &sample);
         self.emit_window(t, CwndReason::Ack);
         self.queue.grow_buffer(|| self.congestion.cwnd());
@@ -109,14 +109,8 @@ impl Sender {
     #[inline]
     pub(crate) fn on_nothing_acknowledged(&mut self, seq: Seq) {
         self.persist.on_answer();
-        self.note_same_window(seq, self.queue.snd_una());
-    }
-
-    /// The window is the same as before, and a later segment says so.
-    #[inline]
-    fn note_same_window(&mut self, seq: Seq, ack: Seq) {
-        let offer = Offer { seq, ack, window: self.peer_window.size() };
-        self.peer_window.update(offer, self.queue.snd_una());
+        let (ack, window) = (self.queue.snd_una(), self.peer_window.size());
+        self.peer_window.update(Offer { seq, ack, window }, ack);
     }
 
     /// What there is to send, by the least one has to look at.
@@ -140,6 +134,7 @@ impl Sender {
     }
 
     /// Sends what [`Next::FullSized`] has announced: its sequence number and its length.
+    #[inline]
     pub(crate) fn send_full(&mut self, now: Time) -> (Seq, u32) {
         let (seq, full) = (self.queue.snd_nxt(), self.sizes.smss());
         let payload = full.get() as u32;
