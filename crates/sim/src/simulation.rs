@@ -178,27 +178,23 @@ impl Simulation {
     /// May be called again with a later time, to show progress in between.
     pub fn run_until<S: Sink>(&mut self, until: Time, sink: &mut S) {
         let until = until.min(self.limit);
+        let mut due_at = self.next_due_at();
         while !self.is_over() {
-            let (timer_at, app_at) = (self.timers.next_at(), self.app_timers.next_at());
-            let leaves_at = self.next_leaves_at();
-            let due_at = timer_at.min(app_at).min(leaves_at);
             // Up to the next timer the path may run by itself, from one delivery to the next.
             let delivery = self.topology.graph.poll_delivery(due_at.min(until), sink);
             if let Some(delivery) = &delivery {
                 self.advance_to(delivery.at);
-                self.deliver(delivery, sink);
+                let armed = self.deliver(delivery, sink);
+                if !armed && self.processing.is_none() {
+                    continue;
+                }
             } else if due_at > until {
                 break;
-            } else if leaves_at == due_at {
-                self.advance_to(leaves_at);
-                self.let_go(sink);
-            } else if timer_at == due_at {
-                self.advance_to(timer_at);
-                self.on_timer(sink);
             } else {
-                self.advance_to(app_at);
-                self.on_app_timer(sink);
+                self.advance_to(due_at);
+                self.on_due(sink);
             }
+            due_at = self.next_due_at();
         }
         // What arrives together with the end arrives.
         while let Some(delivery) = self.topology.graph.poll_delivery(self.now, sink) {
@@ -206,6 +202,22 @@ impl Simulation {
         }
         if !self.is_over() && until > self.now {
             self.now = until;
+        }
+    }
+
+    /// When something other than the path has something to do.
+    fn next_due_at(&self) -> Time {
+        self.timers.next_at().min(self.app_timers.next_at()).min(self.next_leaves_at())
+    }
+
+    /// Does one thing that is due now.
+    fn on_due<S: Sink>(&mut self, sink: &mut S) {
+        if self.next_leaves_at() == self.now {
+            self.let_go(sink);
+        } else if self.timers.next_at() == self.now {
+            self.on_timer(sink);
+        } else {
+            self.on_app_timer(sink);
         }
     }
 
@@ -249,14 +261,17 @@ impl Simulation {
         &self.ends[end_index(endpoint.flow, endpoint.side)].connection
     }
 
-    /// A packet has arrived at its host.
-    fn deliver<S: Sink>(&mut self, delivery: &Delivery, sink: &mut S) {
+    /// A packet has arrived at its host. Whether a timer was set.
+    fn deliver<S: Sink>(&mut self, delivery: &Delivery, sink: &mut S) -> bool {
         let Delivery { at, packet, .. } = delivery;
         debug_assert_eq!(*at, self.now, "a delivery is told when it happens");
         if self.foreign.is_some() && self.hand_over(delivery, sink) {
-            return;
+            return false;
         }
-        let Some(segment) = &packet.tcp else { return self.deliver_datagram(packet, sink) };
+        let Some(segment) = &packet.tcp else {
+            self.deliver_datagram(packet, sink);
+            return false;
+        };
         let (flow, side) = (packet.flow, packet.from.other());
         let index = end_index(flow, side);
         let end = &mut self.ends[index];
@@ -269,7 +284,7 @@ impl Simulation {
                 self.send_all((flow, side), sink);
             }
         }
-        self.after(flow, side, sink);
+        self.after(flow, side, sink)
     }
 
     fn on_timer<S: Sink>(&mut self, sink: &mut S) {
@@ -334,9 +349,9 @@ impl Simulation {
     }
 
     /// Something happened to an end: its application acts, it sends what it can, and its timer is
-    /// looked at.
+    /// looked at. Whether a timer was set.
     #[inline(always)]
-    fn after<S: Sink>(&mut self, flow: FlowId, side: Side, sink: &mut S) {
+    fn after<S: Sink>(&mut self, flow: FlowId, side: Side, sink: &mut S) -> bool {
         let now = self.now;
         let index = end_index(flow, side);
         let end = &mut self.ends[index];
@@ -361,18 +376,22 @@ impl Simulation {
             }
         }
         let id = index as u32;
+        let mut armed = false;
         if let Some(at) = end.app.deadline() {
             self.app_timers.set(id, at);
+            armed = true;
         }
         if let Some(at) = end.connection.deadline()
             && at < self.timers.time_of(id)
         {
             self.timers.set(id, at.max(now));
+            armed = true;
         }
         let over = matches!(end.connection.state(), TcpState::Closed | TcpState::TimeWait);
         if over {
             self.check_over(flow);
         }
+        armed
     }
 
     fn check_over(&mut self, flow: FlowId) {

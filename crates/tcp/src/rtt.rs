@@ -148,7 +148,7 @@ impl RttEstimator {
     }
 
     /// Takes a sample that Karn's rule allows; it also ends the back-off (§5).
-    #[inline]
+    #[inline(always)]
     pub fn on_sample(&mut self, rtt: Span, window: Window) {
         self.backoff = 0;
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
@@ -238,7 +238,11 @@ impl RttEstimator {
                 Variance::PeakOfRound => *srtt + peak.held.max(self.bounds.granularity),
             },
         };
-        let doubled = base.max(self.bounds.min).saturating_mul(1 << self.backoff.min(62));
+        let floored = base.max(self.bounds.min);
+        let doubled = match self.backoff {
+            0 => floored,
+            times => floored.saturating_mul(1 << times.min(62)),
+        };
         doubled.min(self.bounds.max.max(self.bounds.min))
     }
 }

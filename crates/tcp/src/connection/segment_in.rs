@@ -71,6 +71,9 @@ impl Connection {
             return None;
         }
         self.note_timestamp(trace.now, segment);
+        if segment.payload_len == 0 {
+            return None;
+        }
         self.process_data(trace, segment, ecn)
     }
 

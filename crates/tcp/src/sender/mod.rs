@@ -288,6 +288,10 @@ impl Sender {
     /// When a timer of the sending half is due.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
+        if self.plain {
+            // Without detector timers, tail probes and pacing.
+            return earlier(self.timer.at(), self.persist.at());
+        }
         let watchers = earlier(self.detection.at(), self.probe_at());
         let timers = earlier(earlier(self.timer.at(), self.persist.at()), self.pacer.wake_at());
         earlier(timers, watchers)

@@ -151,7 +151,7 @@ impl RetransmissionTimer {
     }
 
     /// RFC 6298 §4 and Karn's rule: takes a sample by the sender's own clock, or else by timestamps.
-    #[inline]
+    #[inline(always)]
     pub(super) fn sample(
         &mut self,
         now: Time,
