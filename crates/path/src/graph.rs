@@ -281,6 +281,9 @@ impl Graph {
             if slot.is_damaged {
                 return self.discard(at, due, slot, sink);
             }
+            if let Some(next) = self.links[due as usize].next_to_arrive() {
+                self.packets.fetch(next);
+            }
             return Some(Delivery { at, node, packet: self.packets.release(slot) });
         }
         match self.routes.follow(onward, dst) {

@@ -38,6 +38,12 @@ impl Link {
         Some(slot)
     }
 
+    /// The packet that arrives next, of those that are on the wire.
+    #[inline]
+    pub(crate) fn next_to_arrive(&self) -> Option<Slot> {
+        self.wire.next_slot()
+    }
+
     /// When the link is next to be looked at: when the next packet arrives at the far end, or
     /// sooner, where the transmitter has to be attended to.
     #[inline]

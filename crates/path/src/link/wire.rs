@@ -61,6 +61,12 @@ impl Wire {
         self.0.front().map(|head| head.arrives_at)
     }
 
+    /// The next of them.
+    #[inline]
+    pub(super) fn next_slot(&self) -> Option<Slot> {
+        self.0.front().map(|head| head.slot)
+    }
+
     #[inline]
     pub(super) fn pop(&mut self) -> Option<OnWire> {
         self.0.pop_front()
