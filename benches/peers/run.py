@@ -216,8 +216,12 @@ def main():
     arguments.add_argument("--long", action="store_true",
                            help="20 simulated seconds with any number of flows: hours, nearly all of them ns-3's")
     arguments.add_argument("--profile", default="dist", help="how Ackord is built (dist)")
+    arguments.add_argument("--program", type=pathlib.Path, metavar="FILE",
+                           help="Ackord's program, as it is, in place of one that is built")
     arguments.add_argument("--json", type=pathlib.Path, default=TARGET / "bench-peers.json", metavar="FILE")
     options = arguments.parse_args()
+    if options.program and not options.program.is_file():
+        arguments.error(f"--program {options.program}: there is no such file")
     if bad := next((peer for peer in options.peer if "=" not in peer), None):
         arguments.error(f"--peer {bad}: NAME=COMMAND is expected")
     if options.long:
@@ -234,7 +238,9 @@ def main():
                         "other has them / cost in that simulator",
         "goals": GOALS,
     }
-    ackord_program = None if options.peers_only else build_ackord(options.profile)
+    ackord_program = options.program.resolve() if options.program else None
+    if ackord_program is None and not options.peers_only:
+        ackord_program = build_ackord(options.profile)
     if not options.ours_only:
         for program, package in (("ns", "ns2"), ("g++", "g++")):
             if shutil.which(program) is None:
