@@ -40,7 +40,7 @@ impl Sink for NoSink {
 impl<S: Sink> Sink for &mut S {
     const ACTIVE: bool = S::ACTIVE;
 
-    #[inline]
+    #[inline(always)]
     fn emit(&mut self, at: Time, event: Event<'_>) {
         (**self).emit(at, event);
     }
@@ -55,7 +55,7 @@ impl<S: Sink> Sink for &mut S {
 impl<A: Sink, B: Sink> Sink for (A, B) {
     const ACTIVE: bool = A::ACTIVE || B::ACTIVE;
 
-    #[inline]
+    #[inline(always)]
     fn emit(&mut self, at: Time, event: Event<'_>) {
         self.0.emit(at, event);
         self.1.emit(at, event);
@@ -72,7 +72,7 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
 impl<S: Sink> Sink for Option<S> {
     const ACTIVE: bool = S::ACTIVE;
 
-    #[inline]
+    #[inline(always)]
     fn emit(&mut self, at: Time, event: Event<'_>) {
         if let Some(sink) = self {
             sink.emit(at, event);

@@ -7,7 +7,7 @@
 //! | `metric.rs` | [`Metric`]: a quantity, declared once for tables, CSV, comparisons and the list of them |
 //! | `summary/` | [`Summary`], the cheap sink, and [`RunSummary`], what it adds up to |
 //! | `series/` | [`Series`], the sink for plots, and [`SeriesSet`], bounded in memory |
-//! | `spread.rs` | mean, quantiles and extremes of many time spans in bounded memory |
+//! | `spread.rs`, `buckets.rs` | mean, quantiles and extremes of many time spans in bounded memory |
 //! | `stats.rs` | means, Student's t intervals, quantiles, fairness |
 //! | `welch.rs` | two sets of values against each other |
 //! | `comparison.rs` | [`Comparison`]: the same scenario with one choice varied, over several runs |
@@ -19,6 +19,7 @@
 //! from the flow's start), and queues that drop after they have accepted a packet are counted
 //! under their reason but not told apart from those that refuse it.
 
+mod buckets;
 mod claim;
 mod comparison;
 mod fidelity;

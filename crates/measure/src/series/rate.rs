@@ -9,19 +9,25 @@ pub(super) struct RateBuilder {
     interval: Span,
     duration: Span,
     bytes: Vec<u64>,
+    /// The interval that had bytes last, which most of the next ones belong to, and its beginning in nanoseconds.
+    last: (usize, u64),
 }
 
 impl RateBuilder {
     pub(super) fn new(interval: Span, duration: Span) -> RateBuilder {
         let intervals = duration.as_nanos().div_ceil(interval.as_nanos());
-        RateBuilder { interval, duration, bytes: vec![0; intervals as usize] }
+        RateBuilder { interval, duration, bytes: vec![0; intervals as usize], last: (0, 0) }
     }
 
     /// Takes bytes that went by at `at`. What comes after the planned end is not shown.
     #[inline]
     pub(super) fn add(&mut self, at: Time, bytes: Bytes) {
-        let interval = at.as_nanos() / self.interval.as_nanos();
-        if let Some(sum) = self.bytes.get_mut(interval as usize) {
+        let interval = self.interval.as_nanos();
+        if at.as_nanos().wrapping_sub(self.last.1) >= interval {
+            let number = at.as_nanos() / interval;
+            self.last = (number as usize, number * interval);
+        }
+        if let Some(sum) = self.bytes.get_mut(self.last.0) {
             *sum += bytes.get();
         }
     }

@@ -83,7 +83,8 @@ pub(super) struct TraceBuilder {
 
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
-    number: u64,
+    /// Points from then on belong to later ones.
+    ends: Time,
     first: Point,
     least: Point,
     most: Point,
@@ -122,9 +123,9 @@ impl TraceBuilder {
         if let Some(open) = &self.open {
             point.at = point.at.max(open.last.at);
         }
-        let number = point.at.as_nanos() / self.bucket_width.as_nanos();
         match &mut self.open {
-            Some(open) if open.number == number => {
+            // Points come in order of time.
+            Some(open) if point.at < open.ends => {
                 if point.value < open.least.value {
                     open.least = point;
                 }
@@ -135,8 +136,10 @@ impl TraceBuilder {
             }
             _ => {
                 self.close();
+                let number = point.at.as_nanos() / self.bucket_width.as_nanos();
+                let ends = Time::ZERO + self.bucket_width.saturating_mul(number + 1);
                 let (first, least, most, last) = (point, point, point, point);
-                self.open = Some(Bucket { number, first, least, most, last });
+                self.open = Some(Bucket { ends, first, least, most, last });
             }
         }
     }

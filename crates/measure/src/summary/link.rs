@@ -1,6 +1,7 @@
 //! The counters of one direction of a link and its queue.
 
-use super::mean::StepMean;
+use super::delays::FlowDelays;
+use super::length::QueueLength;
 use super::{Drops, FlowDelay, LinkSummary, MediumUse, QueueSummary};
 use crate::{LinkLabel, Spread};
 use ackord_events::{AccessOutcome, DropReason};
@@ -9,19 +10,38 @@ use ackord_wire::FlowId;
 
 #[derive(Clone, Debug)]
 pub(super) struct LinkFold {
-    enqueued_packets: u64,
-    enqueued_bytes: u64,
-    sent_packets: u64,
-    sent_bytes: u64,
+    /// Those that found the link free; among neither of the next two.
+    passed: Load,
+    entered: Load,
+    left: Load,
     last_sent: Option<(Time, Bytes)>,
+    length: QueueLength,
+    /// Of those that did not find the link free.
+    delay: Spread,
+    /// Of all, where flows are told apart.
+    by_flow: FlowDelays,
     drops: Drops,
     dropped_bytes: u64,
-    delay: Spread,
-    /// The same by flow, where flows are told apart; boxed, for most flows take few links.
-    by_flow: Vec<Option<Box<Spread>>>,
-    length_packets: StepMean,
-    length_bytes: StepMean,
     medium: Option<MediumFold>,
+}
+
+/// Packets and their bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Load {
+    packets: u64,
+    bytes: u64,
+}
+
+impl Load {
+    #[inline]
+    fn add(&mut self, bytes: Bytes) {
+        self.packets += 1;
+        self.bytes += bytes.get();
+    }
+
+    fn and(self, other: Load) -> Load {
+        Load { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
 }
 
 /// What a link did on its medium.
@@ -37,18 +57,15 @@ impl LinkFold {
     /// For a run that tells so many flows apart.
     pub(super) fn new(flows: usize) -> LinkFold {
         LinkFold {
-            enqueued_packets: 0,
-            enqueued_bytes: 0,
-            sent_packets: 0,
-            sent_bytes: 0,
+            passed: Load::default(),
+            entered: Load::default(),
+            left: Load::default(),
             last_sent: None,
+            length: QueueLength::default(),
+            delay: Spread::fine(),
+            by_flow: FlowDelays::new(flows),
             drops: Drops::default(),
             dropped_bytes: 0,
-            delay: Spread::fine(),
-            by_flow: vec![None; flows],
-            // A queue is empty from the start of the run, not from its first packet.
-            length_packets: StepMean::starting(Time::ZERO, 0),
-            length_bytes: StepMean::starting(Time::ZERO, 0),
             medium: None,
         }
     }
@@ -66,39 +83,30 @@ impl LinkFold {
 
     #[inline]
     pub(super) fn enqueued(&mut self, at: Time, bytes: Bytes, packets: u32, queued: Bytes) {
-        self.enqueued_packets += 1;
-        self.enqueued_bytes += bytes.get();
-        self.length_packets.set(at, u64::from(packets));
-        self.length_bytes.set(at, queued.get());
+        self.entered.add(bytes);
+        self.length.set(at, packets, queued);
     }
 
     #[inline]
     pub(super) fn waited(&mut self, flow: FlowId, waited: Span) {
         self.delay.add(waited);
-        if let Some(of_flow) = self.by_flow.get_mut(flow.0 as usize) {
-            of_flow.get_or_insert_with(|| Box::new(Spread::coarse())).add(waited);
-        }
+        self.by_flow.waited(flow, waited);
     }
 
     #[inline]
     pub(super) fn dequeued(&mut self, at: Time, bytes: Bytes, packets: u32, queued: Bytes) {
-        self.sent_packets += 1;
-        self.sent_bytes += bytes.get();
+        self.left.add(bytes);
         self.last_sent = Some((at, bytes));
-        self.length_packets.set(at, u64::from(packets));
-        self.length_bytes.set(at, queued.get());
+        self.length.set(at, packets, queued);
     }
 
     /// A packet entered the empty queue and left it at once.
+    #[inline]
     pub(super) fn passed(&mut self, at: Time, flow: FlowId, bytes: Bytes) {
-        self.enqueued_packets += 1;
-        self.enqueued_bytes += bytes.get();
-        self.length_packets.peak(at, 1);
-        self.length_bytes.peak(at, bytes.get());
-        self.waited(flow, Span::ZERO);
-        self.sent_packets += 1;
-        self.sent_bytes += bytes.get();
+        self.passed.add(bytes);
         self.last_sent = Some((at, bytes));
+        self.length.peak(at, bytes);
+        self.by_flow.passed(flow);
     }
 
     pub(super) fn dropped(&mut self, bytes: Bytes, reason: DropReason) {
@@ -107,18 +115,18 @@ impl LinkFold {
     }
 
     pub(super) fn queue(&self, label: &LinkLabel, flows: &[&str], ended_at: Time) -> QueueSummary {
-        let by_flow = flows.iter().zip(&self.by_flow).filter_map(|(flow, delay)| {
-            let delay = delay.as_ref()?.summary()?;
-            Some(FlowDelay { flow: (*flow).to_owned(), delay })
+        let by_flow = self.by_flow.summaries().filter_map(|(flow, delay)| {
+            Some(FlowDelay { flow: (*flows.get(flow)?).to_owned(), delay })
         });
-        let delay = self.delay.summary();
+        let delay = self.delay.summary_with_zeros(self.passed.packets);
+        let entered = self.entered.and(self.passed);
         QueueSummary {
             link: label.name.clone(),
             queue: label.queue.clone(),
-            enqueued_packets: self.enqueued_packets,
-            enqueued_bytes: self.enqueued_bytes,
-            dequeued_packets: self.sent_packets,
-            queued_packets_at_end: self.length_packets.value(),
+            enqueued_packets: entered.packets,
+            enqueued_bytes: entered.bytes,
+            dequeued_packets: self.left.and(self.passed).packets,
+            queued_packets_at_end: self.length.packets(),
             drops: self.drops,
             dropped_packets: self.drops.total(),
             dropped_bytes: self.dropped_bytes,
@@ -126,15 +134,16 @@ impl LinkFold {
             p50_delay_ms: delay.map(|delay| delay.p50_ms),
             p99_delay_ms: delay.map(|delay| delay.p99_ms),
             max_delay_ms: delay.map(|delay| delay.max_ms),
-            mean_length_packets: self.length_packets.until(ended_at).unwrap_or(0.0),
-            max_length_packets: self.length_packets.most(),
-            mean_length_bytes: self.length_bytes.until(ended_at).unwrap_or(0.0),
-            max_length_bytes: self.length_bytes.most(),
+            mean_length_packets: self.length.mean_packets(ended_at),
+            max_length_packets: self.length.most_packets(),
+            mean_length_bytes: self.length.mean_bytes(ended_at),
+            max_length_bytes: self.length.most_bytes(),
             flows: by_flow.collect(),
         }
     }
 
     pub(super) fn link(&self, label: &LinkLabel, ended_at: Time) -> LinkSummary {
+        let sent = self.left.and(self.passed);
         LinkSummary {
             name: label.name.clone(),
             rate_bit_s: label.rate.as_bits_per_sec(),
@@ -142,8 +151,8 @@ impl LinkFold {
                 None => self.utilisation(label.rate, ended_at),
                 Some(fold) => fold.share(ended_at),
             },
-            bytes: self.sent_bytes,
-            packets: self.sent_packets,
+            bytes: sent.bytes,
+            packets: sent.packets,
             medium: self.medium.map(|fold| fold.summary(ended_at)),
         }
     }
@@ -161,7 +170,8 @@ impl LinkFold {
             let share_left = 1.0 - by_end.as_secs_f64() / on_wire.as_secs_f64();
             bytes.bits() as f64 * share_left
         });
-        Some(((self.sent_bytes as f64 * 8.0 - unsent) / capacity).clamp(0.0, 1.0))
+        let sent = self.left.and(self.passed);
+        Some(((sent.bytes as f64 * 8.0 - unsent) / capacity).clamp(0.0, 1.0))
     }
 }
 

@@ -26,22 +26,12 @@ impl StepMean {
             return;
         }
         if at > self.last {
-            // Most queues are empty most of the time.
-            if self.value > 0 {
-                let held = at.saturating_since(self.last).as_nanos();
-                self.area += u128::from(self.value) * u128::from(held);
-            }
+            let held = at.saturating_since(self.last).as_nanos();
+            self.area += u128::from(self.value) * u128::from(held);
             self.last = at;
         }
         self.value = value;
         self.most = self.most.max(value);
-    }
-
-    /// At `at` it is `value`, and zero from then on.
-    #[inline]
-    pub(super) fn peak(&mut self, at: Time, value: u64) {
-        self.set(at, value);
-        self.value = 0;
     }
 
     /// The mean from the first change to `until`; nothing if there was no change by then.
@@ -56,10 +46,5 @@ impl StepMean {
     /// The largest value so far.
     pub(super) fn most(&self) -> u64 {
         self.most
-    }
-
-    /// The value now.
-    pub(super) fn value(&self) -> u64 {
-        self.value
     }
 }

@@ -5,6 +5,7 @@
 //! | `flow.rs` | the counters of one connection |
 //! | `datagrams.rs` | the counters of a flow that is no connection |
 //! | `link.rs` | the counters of one direction of a link and its queue |
+//! | `length.rs`, `delays.rs` | how long its queue was, and how long the packets of each flow waited |
 //! | `outages.rs` | how a connection came back after outages of the path |
 //! | `proxy.rs` | what a middlebox did |
 //! | `mean.rs` | mean over time of a value that changes in steps |
@@ -12,8 +13,10 @@
 //! | `run.rs`, `flow_summary.rs`, `link_summary.rs` | [`RunSummary`]: what they add up to, in the form of the JSON output, with its metrics |
 
 mod datagrams;
+mod delays;
 mod flow;
 mod flow_summary;
+mod length;
 mod link;
 mod link_summary;
 mod mean;
@@ -34,8 +37,8 @@ pub use proxy::{PROXY_METRICS, ProxyCounters, ProxySummary};
 pub use run::{FairnessSummary, RUN_METRICS, RunIdentity, RunSummary};
 pub use transfers::{CompletedTransfer, Ranking, TRANSFER_METRICS, TransferSummary};
 
-use crate::{LinkLabel, RunLabels};
-use ackord_events::{DropReason, Event, LinkId, ProxyId, Sink};
+use crate::{FlowLabel, LinkLabel, RunLabels};
+use ackord_events::{DropReason, EndpointId, Event, LinkId, ProxyId, Sink};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{FlowId, Packet};
 use flow::FlowFold;
@@ -45,8 +48,10 @@ use proxy::ProxyFold;
 /// Folds events into a [`RunSummary`].
 #[derive(Clone, Debug)]
 pub struct Summary {
+    /// Of `flows` and of `links`, in their order.
+    labels: (Vec<FlowLabel>, Vec<LinkLabel>),
     flows: Vec<FlowFold>,
-    links: Vec<(LinkLabel, LinkFold)>,
+    links: Vec<LinkFold>,
     proxies: Vec<ProxyFold>,
     unroutable_packets: u64,
 }
@@ -57,9 +62,10 @@ impl Summary {
         let flows = labels.flows.iter().map(|label| FlowFold::new(label, labels.outages));
         // With one flow its delays are the link's.
         let told_apart = if labels.flows.len() > 1 { labels.flows.len() } else { 0 };
-        let links = labels.links.iter().cloned().map(|label| (label, LinkFold::new(told_apart)));
+        let links = labels.links.iter().map(|_| LinkFold::new(told_apart));
         let proxies = labels.proxies.iter().map(ProxyFold::new);
         Summary {
+            labels: (labels.flows.clone(), labels.links.clone()),
             flows: flows.collect(),
             links: links.collect(),
             proxies: proxies.collect(),
@@ -70,9 +76,12 @@ impl Summary {
     /// What the run added up to. `ended_at` is where it really ended, which is earlier than planned
     /// when somebody interrupted it.
     pub fn finish(&self, identity: RunIdentity, ended_at: Time) -> RunSummary {
-        let flows: Vec<_> = self.flows.iter().map(|fold| fold.summary(ended_at)).collect();
-        let names: Vec<&str> = self.flows.iter().map(FlowFold::name).collect();
-        let queues = self.links.iter().map(|(label, fold)| fold.queue(label, &names, ended_at));
+        let (of_flows, of_links) = &self.labels;
+        let flows = of_flows.iter().zip(&self.flows);
+        let flows: Vec<_> = flows.map(|(label, fold)| fold.summary(label, ended_at)).collect();
+        let names: Vec<&str> = of_flows.iter().map(|label| label.name.as_str()).collect();
+        let links = || of_links.iter().zip(&self.links);
+        let queues = links().map(|(label, fold)| fold.queue(label, &names, ended_at));
         RunSummary {
             scenario_hash: identity.scenario_hash,
             seed: identity.seed,
@@ -82,7 +91,7 @@ impl Summary {
             flows,
             unroutable_packets: self.unroutable_packets,
             queues: queues.collect(),
-            links: self.links.iter().map(|(label, fold)| fold.link(label, ended_at)).collect(),
+            links: links().map(|(label, fold)| fold.link(label, ended_at)).collect(),
             proxies: self.proxies.iter().map(ProxyFold::summary).collect(),
         }
     }
@@ -107,19 +116,21 @@ impl Summary {
 
     #[inline]
     fn link(&mut self, link: LinkId) -> &mut LinkFold {
-        &mut self.links.get_mut(link.0 as usize).expect("the labels name every link").1
+        self.links.get_mut(link.0 as usize).expect("the labels name every link")
     }
 }
 
 impl Summary {
+    #[inline(never)]
     fn outage_met(&mut self, began: Time, ends: Time) {
         self.flows.iter_mut().for_each(|flow| flow.outage_met(began, ends));
         self.proxies.iter_mut().for_each(|fold| fold.met(began, ends));
     }
 
+    #[inline(never)]
     fn dropped(&mut self, link: LinkId, packet: &Packet, reason: DropReason) {
         match self.links.get_mut(link.0 as usize) {
-            Some((_, fold)) => fold.dropped(packet.len(), reason),
+            Some(fold) => fold.dropped(packet.len(), reason),
             // No way leads to where it wanted to go, so it died on no link.
             None => self.unroutable_packets += 1,
         }
@@ -131,30 +142,56 @@ impl Summary {
 }
 
 impl Sink for Summary {
-    #[inline]
+    #[inline(always)]
     fn emit_passed(&mut self, at: Time, link: LinkId, flow: FlowId, bytes: Bytes) {
         self.link(link).passed(at, flow, bytes);
     }
 
     /// # Panics
     /// If the event names a flow or link for which there is no label.
+    // Wherever an event is told it is known of which kind it is: what is left there of this is one arm.
+    #[inline(always)]
     fn emit(&mut self, at: Time, event: Event<'_>) {
         match event {
-            Event::SegmentSent { endpoint, .. }
-            | Event::DataDelivered { endpoint, .. }
-            | Event::DatagramSent { endpoint, .. }
-            | Event::DatagramDelivered { endpoint, .. }
-            | Event::AckAdvanced { endpoint, .. }
-            | Event::TransferBegan { endpoint, .. }
-            | Event::TransferCompleted { endpoint, .. }
-            | Event::CwndChanged { endpoint, .. }
-            | Event::RttSampled { endpoint, .. }
-            | Event::AckTimeoutChanged { endpoint, .. }
-            | Event::SegmentLost { endpoint, .. }
-            | Event::RecoveryEntered { endpoint, .. }
-            | Event::RetransmissionSpurious { endpoint, .. }
-            | Event::RetransmissionTimeout { endpoint, .. } => {
-                self.flow(endpoint.flow).emit(at, endpoint.side, event);
+            Event::SegmentSent { endpoint: EndpointId { flow, side }, payload, kind, .. } => {
+                self.flow(flow).segment_sent(side, payload, kind);
+            }
+            Event::DataDelivered { endpoint: EndpointId { flow, side }, stream_offset, .. } => {
+                self.flow(flow).delivered(at, side, stream_offset);
+            }
+            Event::DatagramSent { endpoint, .. } => self.flow(endpoint.flow).datagrams().sent(),
+            Event::DatagramDelivered { endpoint, payload, one_way_delay } => {
+                self.flow(endpoint.flow).datagrams().delivered(payload, one_way_delay);
+            }
+            Event::AckAdvanced { endpoint: EndpointId { flow, side }, stream_offset, .. } => {
+                self.flow(flow).acknowledged(side, stream_offset);
+            }
+            Event::TransferBegan { endpoint, index, .. } => {
+                self.flow(endpoint.flow).transfers().began(at, index);
+            }
+            Event::TransferCompleted { endpoint, index, bytes } => {
+                self.flow(endpoint.flow).transfers().completed(at, index, bytes);
+            }
+            Event::CwndChanged { endpoint: EndpointId { flow, side }, cwnd, reason, .. } => {
+                self.flow(flow).cwnd_changed(at, side, cwnd, reason);
+            }
+            Event::RttSampled { endpoint: EndpointId { flow, side }, rtt, .. } => {
+                self.flow(flow).rtt_sampled(side, rtt);
+            }
+            Event::AckTimeoutChanged { endpoint: EndpointId { flow, side }, ato } => {
+                self.flow(flow).ack_timeout_changed(side, ato);
+            }
+            Event::SegmentLost { endpoint: EndpointId { flow, side }, bytes, .. } => {
+                self.flow(flow).segment_lost(side, bytes);
+            }
+            Event::RecoveryEntered { endpoint: EndpointId { flow, side }, kind } => {
+                self.flow(flow).recovery_entered(side, kind);
+            }
+            Event::RetransmissionSpurious { endpoint: EndpointId { flow, side }, .. } => {
+                self.flow(flow).retransmitted_in_vain(side);
+            }
+            Event::RetransmissionTimeout { endpoint: EndpointId { flow, side }, .. } => {
+                self.flow(flow).timed_out(side);
             }
             Event::OutageMet { began, ends, .. } => self.outage_met(began, ends),
             Event::ProxyActed { proxy, act, .. } => self.proxy(proxy).acted(at, act),
