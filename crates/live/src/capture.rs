@@ -8,7 +8,7 @@ use ackord_units::Time;
 use ackord_wire::{FlowId, InterfaceIndex, PacketRecord, PcapngWriter};
 use std::cell::RefCell;
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(crate) struct CaptureFile {
     pub(crate) path: PathBuf,
-    writer: PcapngWriter<BufWriter<File>>,
+    writer: PcapngWriter<File>,
     interface: InterfaceIndex,
     clock: Clock,
     failure: Option<io::Error>,
@@ -34,7 +34,7 @@ impl CaptureFile {
         made.map_err(|source| LiveError::Output { path: folder.to_owned(), source })?;
         let path = folder.join(format!("{name}.pcapng"));
         let begin = || {
-            let file = BufWriter::new(File::create(&path)?);
+            let file = File::create(&path)?;
             let tool = concat!("ackord ", env!("CARGO_PKG_VERSION"));
             let mut writer = PcapngWriter::new(file, tool)?;
             let interface = writer.add_interface(name, description)?;
@@ -61,7 +61,7 @@ impl CaptureFile {
     pub(crate) fn finish(self) -> Result<(), LiveError> {
         let result = match self.failure {
             Some(failure) => Err(failure),
-            None => self.writer.finish().map(drop),
+            None => self.writer.finish(),
         };
         result.map_err(|source| LiveError::Output { path: self.path, source })
     }

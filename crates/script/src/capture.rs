@@ -13,8 +13,8 @@ const BEGINS: Time = Time::from_nanos(1_577_836_800_000_000_000);
 ///
 /// # Errors
 /// What the output answers.
-pub fn write_pcapng<W: Write>(outcome: &Outcome, out: W) -> io::Result<W> {
-    let mut writer = PcapngWriter::new(out, "ackord script")?;
+pub fn write_pcapng<W: Write>(outcome: &Outcome, mut out: W) -> io::Result<W> {
+    let mut writer = PcapngWriter::new(&mut out, "ackord script")?;
     let interface = writer.add_interface("script", "between the endpoint and the injected peer")?;
     let ends = Ends::new(outcome.ip);
     for each in &outcome.exchanged {
@@ -32,5 +32,6 @@ pub fn write_pcapng<W: Write>(outcome: &Outcome, out: W) -> io::Result<W> {
             comment: Some(&remark),
         })?;
     }
-    writer.finish()
+    writer.finish()?;
+    Ok(out)
 }

@@ -9,16 +9,13 @@
 //!
 //! Not modelled: time spent between the interface and the tap.
 
-use ackord_events::{Event, Sink, TapPoint};
+use ackord_events::{Event, LinkId, Sink, TapPoint};
 use ackord_scenario::{Capture, Scenario, Way};
 use ackord_sim::Topology;
 use ackord_units::Time;
-use ackord_wire::{
-    EncodeError, FlowAddresses, FlowNodes, InterfaceIndex, NodeId, Packet, PacketRecord,
-    PcapngWriter, Side, encode_packet,
-};
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, BufWriter, Write};
+use ackord_wire::{EncodeError, InterfaceIndex, NodeId, Packet, PacketRecord, PcapngWriter};
+use std::collections::BTreeSet;
+use std::io::{self, Write};
 use std::num::NonZeroU32;
 
 /// Where capture files come to be. Dropping what was handed out ends a file.
@@ -108,17 +105,30 @@ pub enum CaptureError {
 /// The sink that writes captures.
 pub struct CaptureSink {
     files: Vec<OpenFile>,
-    /// By direction of link: the file and interface for packets that enter, and that leave.
-    taps: BTreeMap<TapPoint, (usize, InterfaceIndex)>,
-    /// The bytes of one packet; kept to spare allocations.
-    bytes: Vec<u8>,
+    /// By direction of link: where packets go that enter it, and that leave it.
+    taps: Vec<[Option<Place>; 2]>,
     /// The first thing that went wrong. Sinks cannot answer, so the driver asks now and then.
     error: Option<CaptureError>,
 }
 
 struct OpenFile {
     name: String,
-    writer: PcapngWriter<BufWriter<Box<dyn Write>>>,
+    writer: PcapngWriter<Box<dyn Write>>,
+}
+
+/// An interface of one of the files.
+#[derive(Clone, Copy)]
+struct Place {
+    file: usize,
+    interface: InterfaceIndex,
+}
+
+/// Which of the taps it is.
+fn number(tap: TapPoint) -> (usize, usize) {
+    match tap {
+        TapPoint::LinkIn(link) => (link.0 as usize, 0),
+        TapPoint::LinkOut(link) => (link.0 as usize, 1),
+    }
 }
 
 impl CaptureSink {
@@ -127,12 +137,9 @@ impl CaptureSink {
         scenario: &Scenario,
         files: &mut dyn CaptureFiles,
     ) -> Result<CaptureSink, CaptureError> {
-        let mut sink = CaptureSink {
-            files: Vec::new(),
-            taps: BTreeMap::new(),
-            bytes: Vec::with_capacity(2048),
-            error: None,
-        };
+        let LinkId(directions) = Topology::link_id(scenario.links.len(), Way::Forward);
+        let taps = vec![[None; 2]; directions as usize];
+        let mut sink = CaptureSink { files: Vec::new(), taps, error: None };
         for point in capture_points(scenario) {
             sink.open(&point, files)
                 .map_err(|source| CaptureError::Io { file: point.file.clone(), source })?;
@@ -141,12 +148,13 @@ impl CaptureSink {
     }
 
     fn open(&mut self, point: &CapturePoint, files: &mut dyn CaptureFiles) -> io::Result<()> {
-        let out = BufWriter::with_capacity(1 << 16, files.create(&point.file)?);
         let application = format!("ackord {}", crate::VERSION);
+        let out = files.create(&point.file)?;
         let mut writer = PcapngWriter::new(out, &application)?.with_snap_len(files.snap_len());
         for (tap, name) in &point.taps {
             let interface = writer.add_interface(name, "")?;
-            self.taps.insert(*tap, (self.files.len(), interface));
+            let (link, end) = number(*tap);
+            self.taps[link][end] = Some(Place { file: self.files.len(), interface });
         }
         self.files.push(OpenFile { name: point.file.clone(), writer });
         Ok(())
@@ -166,19 +174,33 @@ impl CaptureSink {
         Ok(())
     }
 
-    fn write(&mut self, at: Time, tap: TapPoint, packet: &Packet) -> Result<(), CaptureError> {
-        let Some(place) = self.taps.get(&tap).copied() else { return Ok(()) };
-        self.bytes.clear();
-        encode_packet(packet, &addresses(packet), packet.tag as u16, &mut self.bytes)?;
-        let all = self.bytes.len() as u32;
-        record(&mut self.files, place, at, (&self.bytes, all))
+    fn place(&self, tap: TapPoint) -> Option<Place> {
+        let (link, end) = number(tap);
+        self.taps.get(link).and_then(|ends| ends[end])
     }
 
     /// Takes a packet that exists as bytes, and how long it was as a whole.
-    pub fn take(&mut self, at: Time, tap: TapPoint, packet: (&[u8], u32)) {
-        let Some(place) = self.taps.get(&tap).copied() else { return };
+    pub fn take(&mut self, at: Time, tap: TapPoint, (bytes, original_len): (&[u8], u32)) {
+        let Some(Place { file, interface }) = self.place(tap) else { return };
+        let OpenFile { name, writer } = &mut self.files[file];
         if self.error.is_none() {
-            self.error = record(&mut self.files, place, at, packet).err();
+            let record = PacketRecord { interface, at, bytes, original_len, comment: None };
+            let written = writer.write_packet(&record);
+            self.error = written.map_err(|source| refused(name, source)).err();
+        }
+    }
+
+    /// Takes a simulated packet.
+    fn take_simulated(&mut self, at: Time, tap: TapPoint, packet: &Packet) {
+        let Some(Place { file, interface }) = self.place(tap) else { return };
+        let OpenFile { name, writer } = &mut self.files[file];
+        if self.error.is_some() {
+            return;
+        }
+        match writer.write_simulated((interface, at), packet, packet.tag as u16) {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => self.error = Some(error.into()),
+            Err(source) => self.error = Some(refused(name, source)),
         }
     }
 
@@ -188,32 +210,17 @@ impl CaptureSink {
     }
 }
 
-fn record(
-    files: &mut [OpenFile],
-    (file, interface): (usize, InterfaceIndex),
-    at: Time,
-    (bytes, original_len): (&[u8], u32),
-) -> Result<(), CaptureError> {
-    let OpenFile { name, writer } = &mut files[file];
-    let record = PacketRecord { interface, at, bytes, original_len, comment: None };
-    writer.write_packet(&record).map_err(|source| CaptureError::Io { file: name.clone(), source })
+fn refused(file: &str, source: io::Error) -> CaptureError {
+    CaptureError::Io { file: file.to_owned(), source }
 }
 
 impl Sink for CaptureSink {
+    #[inline(always)]
     fn emit(&mut self, at: Time, event: Event<'_>) {
-        let Event::PacketTapped { tap, packet } = event else { return };
-        if self.error.is_none() {
-            self.error = self.write(at, tap, packet).err();
+        if let Event::PacketTapped { tap, packet } = event {
+            self.take_simulated(at, tap, packet);
         }
     }
-}
-
-fn addresses(packet: &Packet) -> FlowAddresses {
-    let nodes = match packet.from {
-        Side::Client => FlowNodes { client: packet.src, server: packet.dst },
-        Side::Server => FlowNodes { client: packet.dst, server: packet.src },
-    };
-    FlowAddresses::of(packet.flow, nodes, packet.ip)
 }
 
 #[cfg(test)]

@@ -89,6 +89,9 @@ pub fn execute(
     let (ending, conservation) = match (&mut series, &mut capture, options.events) {
         (None, None, None) => drive.run(&mut summary, |_| Ok(()))?,
         (Some(series), None, None) => drive.run(&mut (&mut summary, series), |_| Ok(()))?,
+        (None, Some(capture), None) => {
+            drive.run(&mut (&mut summary, capture), |(_, capture)| capture.take_error())?
+        }
         (series, capture, events) => {
             let mut sink = (((&mut summary, series), events), capture);
             drive.run(&mut sink, |(_, capture)| {

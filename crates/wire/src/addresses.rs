@@ -5,7 +5,7 @@
 //! default: simulated payload is zeros and must not be taken for some application's.
 //! Not modelled: several addresses per host, address translation.
 
-use crate::{FlowId, IpVersion, NodeId, Side};
+use crate::{FlowId, IpVersion, NodeId, Packet, Side};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// First of the 8192 ports that clients use.
@@ -27,6 +27,20 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
+    /// Those of a simulated packet: its flow's, as it sits at the nodes that the packet names.
+    #[inline]
+    pub fn of(packet: &Packet) -> Endpoints {
+        let (client, server) = ports(packet.flow);
+        let (from, to) = match packet.from {
+            Side::Client => (client, server),
+            Side::Server => (server, client),
+        };
+        Endpoints {
+            src: SocketAddr::new(host_address(packet.src, packet.ip), from),
+            dst: SocketAddr::new(host_address(packet.dst, packet.ip), to),
+        }
+    }
+
     /// The endpoints of a packet in the opposite direction.
     #[must_use]
     pub fn reversed(self) -> Endpoints {
@@ -55,11 +69,10 @@ pub struct FlowNodes {
 impl FlowAddresses {
     /// The addresses of `flow`. Two flows below 57,344,000 never share both ports.
     pub fn of(flow: FlowId, nodes: FlowNodes, ip: IpVersion) -> FlowAddresses {
-        let low = (flow.0 & ((1 << CLIENT_PORT_BITS) - 1)) as u16;
-        let high = ((flow.0 >> CLIENT_PORT_BITS) % SERVER_PORTS) as u16;
+        let (client, server) = ports(flow);
         FlowAddresses {
-            client: SocketAddr::new(host_address(nodes.client, ip), FIRST_CLIENT_PORT + low),
-            server: SocketAddr::new(host_address(nodes.server, ip), FIRST_SERVER_PORT + high),
+            client: SocketAddr::new(host_address(nodes.client, ip), client),
+            server: SocketAddr::new(host_address(nodes.server, ip), server),
         }
     }
 
@@ -72,7 +85,16 @@ impl FlowAddresses {
     }
 }
 
+/// The ports of a flow's client and server.
+#[inline]
+fn ports(FlowId(flow): FlowId) -> (u16, u16) {
+    let low = (flow & ((1 << CLIENT_PORT_BITS) - 1)) as u16;
+    let high = ((flow >> CLIENT_PORT_BITS) % SERVER_PORTS) as u16;
+    (FIRST_CLIENT_PORT + low, FIRST_SERVER_PORT + high)
+}
+
 /// The address of a node: 10.hi.lo.1 or fd00:0:0:n::1 where n = 256 hi + lo.
+#[inline]
 pub fn host_address(node: NodeId, ip: IpVersion) -> IpAddr {
     let [high, low] = node.0.to_be_bytes();
     match ip {
@@ -112,6 +134,20 @@ mod tests {
         let both = FlowAddresses::of(FlowId(u32::MAX), NODES, IpVersion::V6);
         assert!(both.client.port() >= FIRST_CLIENT_PORT);
         assert!((FIRST_SERVER_PORT..FIRST_CLIENT_PORT).contains(&both.server.port()));
+    }
+
+    #[test]
+    fn a_packet_has_the_endpoints_of_its_flow() {
+        for (from, ip) in [(Side::Client, IpVersion::V4), (Side::Server, IpVersion::V6)] {
+            let (src, dst) = match from {
+                Side::Client => (NODES.client, NODES.server),
+                Side::Server => (NODES.server, NODES.client),
+            };
+            let (flow, ecn) = (FlowId(90_000), crate::Ecn::NotEct);
+            let packet = Packet { flow, from, src, dst, ip, ecn, ip_len: 40, tag: 0, tcp: None };
+            let both = FlowAddresses::of(flow, NODES, ip);
+            assert_eq!(Endpoints::of(&packet), both.endpoints(from));
+        }
     }
 
     #[test]

@@ -9,8 +9,9 @@
 //!
 //! [`set_ecn`] changes a mark in a packet that is under way.
 //!
-//! Header layouts and the Internet checksum come from `etherparse`; the TCP options are walked
-//! here because the library stops at the first option it does not know.
+//! `etherparse` reads headers and has the Internet checksum. The TCP options are walked here because the library
+//! stops at the first option it does not know; headers are written here because a simulation that captures writes
+//! two packets for every one that passes a link.
 //! Not modelled: IPv4 options when writing, IPv6 extension headers, fragments, the urgent pointer.
 
 mod decode;
@@ -23,6 +24,7 @@ pub use decode::{
     DecodeError, Decoded, IpDecoded, TcpChecksum, UdpDecoded, decode, decode_ip, decode_offloaded,
     decode_udp,
 };
+pub(crate) use encode::encode_beginning;
 pub use encode::{EncodeError, IpFields, Payload, encode, encode_packet, encode_udp};
 pub use options::OptionsError;
 pub use rewrite::{Piece, write_piece};
@@ -80,15 +82,13 @@ impl PseudoHeader {
         sum.add_4bytes(self.len.to_be_bytes()).add_2bytes([0, self.protocol])
     }
 
-    /// The checksum to put into a transport header whose checksum field is still zero.
-    pub(crate) fn checksum(&self, parts: [&[u8]; 2]) -> u16 {
-        // The first part is a header, so of even length: the second starts at a 16-bit border.
-        let sum = parts.into_iter().fold(self.sum(), |sum, part| sum.add_slice(part));
-        sum.ones_complement().to_be()
+    /// The checksum to put into the header of `transport`, where the field is still zero.
+    pub(crate) fn checksum(&self, transport: &[u8]) -> u16 {
+        self.sum().add_slice(transport).ones_complement().to_be()
     }
 
     /// Whether `transport`, checksum field included, sums up as it should.
     pub(crate) fn verifies(&self, transport: &[u8]) -> bool {
-        self.checksum([transport, &[]]) == 0
+        self.checksum(transport) == 0
     }
 }

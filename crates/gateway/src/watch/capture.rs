@@ -15,7 +15,7 @@ use ackord_wire::{PacketRecord, PcapngWriter};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::io::{self, BufWriter};
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -324,7 +324,7 @@ impl Tapped {
     /// Writes packets as they come until the time is over, the size is reached, the gateway ends or nobody
     /// reads any more.
     pub(super) fn write_to(self, stream: &UnixStream, request: &CaptureRequest) -> io::Result<()> {
-        let mut writer = PcapngWriter::new(BufWriter::new(stream), "ackord gateway capture")?;
+        let mut writer = PcapngWriter::new(stream, "ackord gateway capture")?;
         let wan = writer.add_interface("wan", "towards the fixed hosts")?;
         let lan = writer.add_interface("lan", "towards the mobile hosts")?;
         let end = monotonic_nanos().saturating_add(request.span.as_nanos());
@@ -352,7 +352,7 @@ impl Tapped {
                 comment: (!record.comment.text.is_empty()).then_some(&record.comment.text),
             })?;
         }
-        writer.finish().map(drop)
+        writer.finish()
     }
 }
 

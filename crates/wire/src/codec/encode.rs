@@ -1,9 +1,14 @@
 //! Values to bytes.
 
-use super::{PROTOCOL_TCP, PROTOCOL_UDP, PseudoHeader, options};
-use crate::{Ecn, Endpoints, Flags, FlowAddresses, Packet, Segment};
-use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv6Header, TcpHeader, UdpHeader};
+use super::{PROTOCOL_TCP, PROTOCOL_UDP, options};
+use crate::{Ecn, Endpoints, FlowAddresses, IpVersion, Packet, Segment};
+use etherparse::IpEcn;
+use etherparse::checksum::u64_16bit_word::{add_slice, ones_complement};
 use std::net::SocketAddr;
+
+/// Bytes of a TCP header without options.
+const TCP_HEADER_LEN: usize = 20;
+const UDP_HEADER_LEN: usize = 8;
 
 /// What a caller chooses in the IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +38,7 @@ pub enum Payload<'a> {
     Zeros(u32),
 }
 
-impl<'a> Payload<'a> {
+impl Payload<'_> {
     /// Bytes of payload.
     pub fn len(&self) -> usize {
         match self {
@@ -45,14 +50,6 @@ impl<'a> Payload<'a> {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// What the checksum has to run over.
-    fn summed(&self) -> &'a [u8] {
-        match self {
-            Payload::Bytes(bytes) => bytes,
-            Payload::Zeros(_) => &[],
-        }
     }
 
     fn append_to(&self, out: &mut Vec<u8>) {
@@ -110,21 +107,7 @@ pub fn encode(
     payload: Payload<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
-    if segment.payload_len as usize != payload.len() {
-        let (said, given) = (segment.payload_len, payload.len());
-        return Err(EncodeError::PayloadMismatch { said, given });
-    }
-    let mut header = tcp_header(endpoints, segment)?;
-    let transport_len = header.header_len() + payload.len();
-    let pseudo = PseudoHeader {
-        src: endpoints.src.ip(),
-        dst: endpoints.dst.ip(),
-        protocol: PROTOCOL_TCP,
-        len: transport_len as u32,
-    };
-    header.checksum = pseudo.checksum([&header.to_bytes(), payload.summed()]);
-    write_ip(endpoints, ip, PROTOCOL_TCP, transport_len, out)?;
-    out.extend_from_slice(&header.to_bytes());
+    put_tcp_headers(&endpoints, ip, segment, payload, out)?;
     payload.append_to(out);
     Ok(())
 }
@@ -140,23 +123,43 @@ pub fn encode_packet(
     identification: u16,
     out: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
-    let endpoints = addresses.endpoints(packet.from);
+    encode_beginning(packet, &addresses.endpoints(packet.from), identification, usize::MAX, out)
+}
+
+/// The same, but no more than the first `most` bytes of it. Its checksums are those of the whole packet.
+///
+/// # Errors
+/// As [`encode_packet`].
+pub(crate) fn encode_beginning(
+    packet: &Packet,
+    endpoints: &Endpoints,
+    identification: u16,
+    most: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let start = out.len();
     let ip = IpFields { ecn: packet.ecn, identification, ..IpFields::default() };
-    let ip_header_len = if endpoints.src.is_ipv4() { Ipv4Header::MIN_LEN } else { Ipv6Header::LEN };
-    let Some(segment) = &packet.tcp else {
-        let headers_len = (ip_header_len + UdpHeader::LEN) as u32;
-        let payload_len =
-            packet.ip_len.checked_sub(headers_len).ok_or(EncodeError::LengthMismatch {
-                said: packet.ip_len,
-                made: headers_len as usize,
-            })?;
-        return encode_udp(endpoints, ip, Payload::Zeros(payload_len), out);
-    };
-    let made = ip_header_len + (segment.header_len() + segment.payload_len) as usize;
-    if made != packet.ip_len as usize {
-        return Err(EncodeError::LengthMismatch { said: packet.ip_len, made });
+    let version = if endpoints.src.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 };
+    let said = packet.ip_len;
+    match &packet.tcp {
+        Some(segment) => {
+            let made = version.header_len() + segment.header_len() + segment.payload_len;
+            if made != said {
+                return Err(EncodeError::LengthMismatch { said, made: made as usize });
+            }
+            let payload = Payload::Zeros(segment.payload_len);
+            put_tcp_headers(endpoints, ip, segment, payload, out)?;
+        }
+        None => {
+            let made = version.header_len() as usize + UDP_HEADER_LEN;
+            let payload_len = said.checked_sub(made as u32);
+            let payload_len = payload_len.ok_or(EncodeError::LengthMismatch { said, made })?;
+            put_udp_headers(endpoints, ip, Payload::Zeros(payload_len), out)?;
+        }
     }
-    encode(endpoints, ip, segment, Payload::Zeros(segment.payload_len), out)
+    // The payload, or less than the headers where not even they are wanted.
+    out.resize(start + (said as usize).min(most), 0);
+    Ok(())
 }
 
 /// Appends an IP packet with a UDP datagram to `out`.
@@ -169,87 +172,143 @@ pub fn encode_udp(
     payload: Payload<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
-    let transport_len = UdpHeader::LEN + payload.len();
-    let too_long = EncodeError::TooLong { len: transport_len };
-    let mut header = UdpHeader {
-        source_port: endpoints.src.port(),
-        destination_port: endpoints.dst.port(),
-        length: u16::try_from(transport_len).map_err(|_| too_long)?,
-        checksum: 0,
-    };
-    let pseudo = PseudoHeader {
-        src: endpoints.src.ip(),
-        dst: endpoints.dst.ip(),
-        protocol: PROTOCOL_UDP,
-        len: transport_len as u32,
-    };
-    // RFC 768: a computed zero is sent as all ones, because zero means "no checksum".
-    header.checksum = match pseudo.checksum([&header.to_bytes(), payload.summed()]) {
-        0 => 0xffff,
-        checksum => checksum,
-    };
-    write_ip(endpoints, ip, PROTOCOL_UDP, transport_len, out)?;
-    out.extend_from_slice(&header.to_bytes());
+    put_udp_headers(&endpoints, ip, payload, out)?;
     payload.append_to(out);
     Ok(())
 }
 
-/// The TCP header, its checksum still zero.
-fn tcp_header(endpoints: Endpoints, segment: &Segment) -> Result<TcpHeader, EncodeError> {
-    let options = options::write(&segment.options)
-        .ok_or(EncodeError::OptionsTooLong { len: segment.options.wire_len() })?;
-    let mut header =
-        TcpHeader::new(endpoints.src.port(), endpoints.dst.port(), segment.seq.0, segment.window);
-    header.acknowledgment_number = segment.ack.0;
-    header.fin = segment.flags.contains(Flags::FIN);
-    header.syn = segment.flags.contains(Flags::SYN);
-    header.rst = segment.flags.contains(Flags::RST);
-    header.psh = segment.flags.contains(Flags::PSH);
-    header.ack = segment.flags.contains(Flags::ACK);
-    header.urg = segment.flags.contains(Flags::URG);
-    header.ece = segment.flags.contains(Flags::ECE);
-    header.cwr = segment.flags.contains(Flags::CWR);
-    header.set_options_raw(options.as_slice()).expect("at most 40 bytes, a multiple of four");
-    Ok(header)
+/// Appends the headers of a TCP packet whose payload follows.
+fn put_tcp_headers(
+    endpoints: &Endpoints,
+    ip: IpFields,
+    segment: &Segment,
+    payload: Payload<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    if segment.payload_len as usize != payload.len() {
+        let (said, given) = (segment.payload_len, payload.len());
+        return Err(EncodeError::PayloadMismatch { said, given });
+    }
+    let options_len = segment.options.wire_len();
+    if options_len > options::MAX_LEN {
+        return Err(EncodeError::OptionsTooLong { len: options_len });
+    }
+    let header_len = TCP_HEADER_LEN + options_len as usize;
+    let mut header = [0; TCP_HEADER_LEN];
+    header[..2].copy_from_slice(&endpoints.src.port().to_be_bytes());
+    header[2..4].copy_from_slice(&endpoints.dst.port().to_be_bytes());
+    header[4..8].copy_from_slice(&segment.seq.0.to_be_bytes());
+    header[8..12].copy_from_slice(&segment.ack.0.to_be_bytes());
+    // In words of four bytes, in the upper half.
+    header[12] = (header_len as u8 / 4) << 4;
+    header[13] = segment.flags.bits();
+    header[14..16].copy_from_slice(&segment.window.to_be_bytes());
+    let mut sum = put_ip_header(endpoints, ip, PROTOCOL_TCP, header_len + payload.len(), out)?;
+    sum += words(&header);
+    let at = out.len();
+    out.extend_from_slice(&header);
+    if options_len > 0 {
+        options::put(&segment.options, out);
+        sum += words(&out[at + TCP_HEADER_LEN..]);
+    }
+    let field = checksum(sum, payload);
+    out[at + 16..at + 18].copy_from_slice(&field);
+    Ok(())
 }
 
-fn write_ip(
-    endpoints: Endpoints,
+/// Appends the headers of a datagram whose payload follows.
+fn put_udp_headers(
+    endpoints: &Endpoints,
+    ip: IpFields,
+    payload: Payload<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let len = UDP_HEADER_LEN + payload.len();
+    let mut header = [0; UDP_HEADER_LEN];
+    header[..2].copy_from_slice(&endpoints.src.port().to_be_bytes());
+    header[2..4].copy_from_slice(&endpoints.dst.port().to_be_bytes());
+    header[4..6].copy_from_slice(&length(len, len)?);
+    let sum = put_ip_header(endpoints, ip, PROTOCOL_UDP, len, out)? + words(&header);
+    header[6..].copy_from_slice(&match checksum(sum, payload) {
+        // RFC 768: a computed zero is sent as all ones, because zero means "no checksum".
+        [0, 0] => [0xff, 0xff],
+        checksum => checksum,
+    });
+    out.extend_from_slice(&header);
+    Ok(())
+}
+
+/// Appends the header of a packet with so many bytes of transport header and payload. Gives what the
+/// pseudo-header adds to the transport's checksum (RFC 9293 §3.1, RFC 8200 §8.1).
+fn put_ip_header(
+    endpoints: &Endpoints,
     ip: IpFields,
     protocol: u8,
     transport_len: usize,
     out: &mut Vec<u8>,
-) -> Result<(), EncodeError> {
-    match (endpoints.src, endpoints.dst) {
+) -> Result<u64, EncodeError> {
+    let ecn = ip_ecn(ip.ecn).value();
+    match (&endpoints.src, &endpoints.dst) {
         (SocketAddr::V4(src), SocketAddr::V4(dst)) => {
-            let too_long = EncodeError::TooLong { len: Ipv4Header::MIN_LEN + transport_len };
-            let payload_len = u16::try_from(transport_len).map_err(|_| too_long)?;
-            let (src, dst) = (src.ip().octets(), dst.ip().octets());
-            let mut header = Ipv4Header::new(payload_len, ip.ttl, IpNumber(protocol), src, dst)
-                .map_err(|_| too_long)?;
-            header.ecn = ip_ecn(ip.ecn);
-            header.identification = ip.identification;
-            header.dont_fragment = true;
-            header.header_checksum = header.calc_header_checksum();
-            out.extend_from_slice(&header.to_bytes());
+            let len = transport_len + IpVersion::V4.header_len() as usize;
+            let mut header = [0; IpVersion::V4.header_len() as usize];
+            // Version 4, five words of four bytes.
+            (header[0], header[1]) = (0x45, ecn);
+            header[2..4].copy_from_slice(&length(len, len)?);
+            header[4..6].copy_from_slice(&ip.identification.to_be_bytes());
+            // Not to be fragmented.
+            header[6] = 0x40;
+            (header[8], header[9]) = (ip.ttl, protocol);
+            header[12..16].copy_from_slice(&src.ip().octets());
+            header[16..].copy_from_slice(&dst.ip().octets());
+            let checksum = checksum(words(&header), Payload::Zeros(0));
+            header[10..12].copy_from_slice(&checksum);
+            out.extend_from_slice(&header);
+            Ok(words(&header[12..]) + pseudo_end(protocol, transport_len))
         }
         (SocketAddr::V6(src), SocketAddr::V6(dst)) => {
-            let too_long = EncodeError::TooLong { len: Ipv6Header::LEN + transport_len };
-            let mut header = Ipv6Header {
-                payload_length: u16::try_from(transport_len).map_err(|_| too_long)?,
-                next_header: IpNumber(protocol),
-                hop_limit: ip.ttl,
-                source: src.ip().octets(),
-                destination: dst.ip().octets(),
-                ..Ipv6Header::default()
-            };
-            header.set_dscp(IpDscp::ZERO);
-            header.set_ecn(ip_ecn(ip.ecn));
-            out.extend_from_slice(&header.to_bytes());
+            let len = transport_len + IpVersion::V6.header_len() as usize;
+            let mut header = [0; IpVersion::V6.header_len() as usize];
+            // Version 6, with the ECN field in the traffic class behind it.
+            (header[0], header[1]) = (0x60, ecn << 4);
+            header[4..6].copy_from_slice(&length(transport_len, len)?);
+            (header[6], header[7]) = (protocol, ip.ttl);
+            header[8..24].copy_from_slice(&src.ip().octets());
+            header[24..].copy_from_slice(&dst.ip().octets());
+            out.extend_from_slice(&header);
+            Ok(words(&header[8..]) + pseudo_end(protocol, transport_len))
         }
-        _ => return Err(EncodeError::MixedFamilies(endpoints)),
+        _ => Err(EncodeError::MixedFamilies(*endpoints)),
     }
-    Ok(())
+}
+
+/// A field of two bytes for a length; `whole` is the packet's.
+fn length(len: usize, whole: usize) -> Result<[u8; 2], EncodeError> {
+    let len = u16::try_from(len).map_err(|_| EncodeError::TooLong { len: whole })?;
+    Ok(len.to_be_bytes())
+}
+
+/// The pseudo-header behind the addresses.
+fn pseudo_end(protocol: u8, transport_len: usize) -> u64 {
+    let [high, low] = (transport_len as u16).to_be_bytes();
+    words(&[0, protocol, high, low])
+}
+
+/// What bytes add to a checksum: a header or a part of one, whose length is a multiple of four.
+#[inline]
+fn words(bytes: &[u8]) -> u64 {
+    let (words, _) = bytes.as_chunks::<4>();
+    words.iter().map(|word| u64::from(u32::from_ne_bytes(*word))).sum()
+}
+
+/// The checksum field for such a sum and a payload. (The sum's byte order is the machine's, and so is the field's.)
+#[inline]
+fn checksum(sum: u64, payload: Payload<'_>) -> [u8; 2] {
+    let sum = match payload {
+        Payload::Bytes(bytes) => add_slice(sum, bytes),
+        Payload::Zeros(_) => sum,
+    };
+    ones_complement(sum).to_ne_bytes()
 }
 
 pub(super) fn ip_ecn(ecn: Ecn) -> IpEcn {

@@ -12,7 +12,7 @@ const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 
 /// Bytes a TCP header has for options.
-const MAX_LEN: usize = 40;
+pub(super) const MAX_LEN: u32 = 40;
 
 /// The options area of a TCP header cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,28 +33,9 @@ pub enum OptionsError {
     },
 }
 
-/// An options area, on the stack.
-pub(crate) struct Written {
-    bytes: [u8; MAX_LEN],
-    len: usize,
-}
-
-impl Written {
-    pub(crate) fn as_slice(&self) -> &[u8] {
-        &self.bytes[..self.len]
-    }
-}
-
-/// Writes the options in the layout of [`Options::wire_len`]; nothing if they do not fit.
-pub(crate) fn write(options: &Options) -> Option<Written> {
-    if options.wire_len() as usize > MAX_LEN {
-        return None;
-    }
-    let mut out = Written { bytes: [0; MAX_LEN], len: 0 };
-    let mut put = |bytes: &[u8]| {
-        out.bytes[out.len..out.len + bytes.len()].copy_from_slice(bytes);
-        out.len += bytes.len();
-    };
+/// Appends the options in the layout of [`Options::wire_len`], whether they fit or not.
+pub(crate) fn put(options: &Options, out: &mut Vec<u8>) {
+    let mut put = |bytes: &[u8]| out.extend_from_slice(bytes);
     if let Some(mss) = options.mss {
         let [high, low] = mss.to_be_bytes();
         put(&[MSS, 4, high, low]);
@@ -81,7 +62,6 @@ pub(crate) fn write(options: &Options) -> Option<Written> {
             put(&block.end.0.to_be_bytes());
         }
     }
-    Some(out)
 }
 
 /// Reads the options area. Unknown kinds are skipped (RFC 9293 §3.1, MUST-6); of an option given
@@ -181,6 +161,8 @@ mod tests {
             ..Options::default()
         };
         let expected = [2, 4, 0x05, 0xb4, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 0, 1, 3, 3, 7];
-        assert_eq!(write(&options).expect("fits").as_slice(), expected);
+        let mut written = Vec::new();
+        put(&options, &mut written);
+        assert_eq!(written, expected);
     }
 }

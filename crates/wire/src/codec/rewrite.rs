@@ -68,7 +68,7 @@ pub fn write_piece(packet: &[u8], decoded: &Decoded, piece: Piece, out: &mut Vec
         protocol: PROTOCOL_TCP,
         len: tcp.len() as u32,
     };
-    let checksum = pseudo.checksum([&[], tcp]);
+    let checksum = pseudo.checksum(tcp);
     tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
 }
 

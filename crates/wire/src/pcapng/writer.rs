@@ -5,6 +5,8 @@ use super::{
     INTERFACE_NAME, INTERFACE_TSRESOL, LinkType, OPTION_COMMENT, OPTION_END, SECTION_APPLICATION,
     SECTION_HEADER,
 };
+use crate::codec::{EncodeError, encode_beginning};
+use crate::{Endpoints, Packet};
 use ackord_units::Time;
 use std::io::{self, Write};
 use std::num::NonZeroU32;
@@ -28,15 +30,22 @@ pub struct PacketRecord<'a> {
     pub comment: Option<&'a str>,
 }
 
-/// Writes a capture file, block by block.
+/// Blocks are handed on to the output in pieces of this many bytes: long enough that the call does not count, short
+/// enough to stay in the processor's cache. A power of two, so that a file grows by whole pages, which costs the system
+/// two thirds of what it costs to fill pages up.
+const PIECE: usize = 1 << 17;
+
+/// Writes a capture file, block by block. Keeps some of it back, so that the output needs no buffer of its own.
 #[derive(Debug)]
 pub struct PcapngWriter<W: Write> {
     out: W,
     interfaces: u32,
     /// So many bytes of a packet are kept, where that is limited.
     snap_len: Option<NonZeroU32>,
-    /// The body of the block that is being put together; kept to spare allocations.
-    body: Vec<u8>,
+    /// Blocks that have not been handed on, and the one that is being put together.
+    blocks: Vec<u8>,
+    /// Where that one begins.
+    begins: usize,
 }
 
 impl<W: Write> PcapngWriter<W> {
@@ -45,22 +54,24 @@ impl<W: Write> PcapngWriter<W> {
     /// # Errors
     /// What `out` answers.
     pub fn new(out: W, application: &str) -> io::Result<PcapngWriter<W>> {
-        let mut writer =
-            PcapngWriter { out, interfaces: 0, snap_len: None, body: Vec::with_capacity(2048) };
+        let blocks = Vec::with_capacity(PIECE + 2048);
+        let mut writer = PcapngWriter { out, interfaces: 0, snap_len: None, blocks, begins: 0 };
+        writer.begin_block(SECTION_HEADER);
         writer.put(&BYTE_ORDER_MAGIC.to_le_bytes());
         // Version 1.0, length of the section not given.
         writer.put(&[1, 0, 0, 0]);
         writer.put(&[0xff; 8]);
         writer.put_option(SECTION_APPLICATION, application.as_bytes());
         writer.put_option(OPTION_END, &[]);
-        writer.finish_block(SECTION_HEADER)?;
+        writer.finish_block()?;
         Ok(writer)
     }
 
     /// Keeps no more than the first so many bytes of a packet; for interfaces that are added afterwards.
     #[must_use]
-    pub fn with_snap_len(self, snap_len: Option<NonZeroU32>) -> PcapngWriter<W> {
-        PcapngWriter { snap_len, ..self }
+    pub fn with_snap_len(mut self, snap_len: Option<NonZeroU32>) -> PcapngWriter<W> {
+        self.snap_len = snap_len;
+        self
     }
 
     /// Adds a place where bare IP packets are captured.
@@ -68,6 +79,7 @@ impl<W: Write> PcapngWriter<W> {
     /// # Errors
     /// What the output answers.
     pub fn add_interface(&mut self, name: &str, description: &str) -> io::Result<InterfaceIndex> {
+        self.begin_block(INTERFACE_DESCRIPTION);
         self.put(&LinkType::RAW.0.to_le_bytes());
         // Two bytes reserved, then the limit on the captured length, or zero.
         self.put(&[0; 2]);
@@ -79,7 +91,7 @@ impl<W: Write> PcapngWriter<W> {
         // Timestamps count units of 10^-9 s.
         self.put_option(INTERFACE_TSRESOL, &[9]);
         self.put_option(OPTION_END, &[]);
-        self.finish_block(INTERFACE_DESCRIPTION)?;
+        self.finish_block()?;
         let index = InterfaceIndex(self.interfaces);
         self.interfaces += 1;
         Ok(index)
@@ -90,21 +102,41 @@ impl<W: Write> PcapngWriter<W> {
     /// # Errors
     /// What the output answers.
     pub fn write_packet(&mut self, packet: &PacketRecord<'_>) -> io::Result<()> {
-        let nanos = packet.at.as_nanos();
-        let most = self.snap_len.map_or(usize::MAX, |most| most.get() as usize);
-        let bytes = &packet.bytes[..packet.bytes.len().min(most)];
-        self.put(&packet.interface.0.to_le_bytes());
-        self.put(&((nanos >> 32) as u32).to_le_bytes());
-        self.put(&(nanos as u32).to_le_bytes());
-        self.put(&(bytes.len() as u32).to_le_bytes());
-        self.put(&packet.original_len.to_le_bytes());
+        let bytes = &packet.bytes[..packet.bytes.len().min(self.most_kept())];
+        self.begin_packet((packet.interface, packet.at), bytes.len(), packet.original_len);
         self.put(bytes);
         self.pad();
         if let Some(comment) = packet.comment {
             self.put_option(OPTION_COMMENT, comment.as_bytes());
             self.put_option(OPTION_END, &[]);
         }
-        self.finish_block(ENHANCED_PACKET)
+        self.finish_block()
+    }
+
+    /// Adds a simulated packet, with zeros for payload, seen at an interface at a time.
+    ///
+    /// # Errors
+    /// What the output answers; within, that the packet cannot exist as bytes, and nothing is written then.
+    pub fn write_simulated(
+        &mut self,
+        seen: (InterfaceIndex, Time),
+        packet: &Packet,
+        identification: u16,
+    ) -> io::Result<Result<(), EncodeError>> {
+        let most = self.most_kept();
+        self.begin_packet(seen, most.min(packet.ip_len as usize), packet.ip_len);
+        let endpoints = &Endpoints::of(packet);
+        let blocks = &mut self.blocks;
+        if let Err(error) = encode_beginning(packet, endpoints, identification, most, blocks) {
+            self.blocks.truncate(self.begins);
+            return Ok(Err(error));
+        }
+        self.pad();
+        self.finish_block().map(Ok)
+    }
+
+    fn most_kept(&self) -> usize {
+        self.snap_len.map_or(usize::MAX, |most| most.get() as usize)
     }
 
     /// Hands everything written so far on to the system.
@@ -112,24 +144,45 @@ impl<W: Write> PcapngWriter<W> {
     /// # Errors
     /// What the output answers.
     pub fn flush(&mut self) -> io::Result<()> {
+        self.hand_on(self.blocks.len())?;
         self.out.flush()
     }
 
-    /// Ends the capture and gives the output back, flushed.
+    /// Ends the capture, flushed. Dropping it does the same, and nobody learns of an error.
     ///
     /// # Errors
     /// What the output answers.
-    pub fn finish(mut self) -> io::Result<W> {
-        self.out.flush()?;
-        Ok(self.out)
+    pub fn finish(mut self) -> io::Result<()> {
+        self.flush()
     }
 
+    #[inline]
     fn put(&mut self, bytes: &[u8]) {
-        self.body.extend_from_slice(bytes);
+        self.blocks.extend_from_slice(bytes);
     }
 
     fn pad(&mut self) {
-        self.body.resize(self.body.len().next_multiple_of(4), 0);
+        // The blocks before are padded too.
+        self.blocks.resize(self.blocks.len().next_multiple_of(4), 0);
+    }
+
+    /// Begins a packet's block, up to its bytes.
+    #[inline]
+    fn begin_packet(
+        &mut self,
+        (interface, at): (InterfaceIndex, Time),
+        captured_len: usize,
+        original_len: u32,
+    ) {
+        let nanos = at.as_nanos();
+        self.begin_block(ENHANCED_PACKET);
+        let mut fixed = [0; 20];
+        fixed[..4].copy_from_slice(&interface.0.to_le_bytes());
+        fixed[4..8].copy_from_slice(&((nanos >> 32) as u32).to_le_bytes());
+        fixed[8..12].copy_from_slice(&(nanos as u32).to_le_bytes());
+        fixed[12..16].copy_from_slice(&(captured_len as u32).to_le_bytes());
+        fixed[16..].copy_from_slice(&original_len.to_le_bytes());
+        self.put(&fixed);
     }
 
     /// Adds an option; a value too long for its length field is cut.
@@ -141,14 +194,33 @@ impl<W: Write> PcapngWriter<W> {
         self.pad();
     }
 
-    fn finish_block(&mut self, block_type: u32) -> io::Result<()> {
-        // Type, length, body, length again.
-        let total_len = (self.body.len() as u32 + 12).to_le_bytes();
-        self.out.write_all(&block_type.to_le_bytes())?;
-        self.out.write_all(&total_len)?;
-        self.out.write_all(&self.body)?;
-        self.out.write_all(&total_len)?;
-        self.body.clear();
-        Ok(())
+    /// Type and length, which is not known yet.
+    #[inline]
+    fn begin_block(&mut self, block_type: u32) {
+        self.begins = self.blocks.len();
+        self.put(&u64::from(block_type).to_le_bytes());
+    }
+
+    /// The length, again behind the body.
+    #[inline]
+    fn finish_block(&mut self) -> io::Result<()> {
+        let total_len = ((self.blocks.len() - self.begins) as u32 + 4).to_le_bytes();
+        self.blocks[self.begins + 4..self.begins + 8].copy_from_slice(&total_len);
+        self.put(&total_len);
+        if self.blocks.len() >= PIECE { self.hand_on(PIECE) } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn hand_on(&mut self, len: usize) -> io::Result<()> {
+        let handed_on = self.out.write_all(&self.blocks[..len]);
+        // What the output has refused it is not offered again.
+        self.blocks.drain(..len);
+        handed_on
+    }
+}
+
+impl<W: Write> Drop for PcapngWriter<W> {
+    fn drop(&mut self) {
+        let _ = self.flush();
     }
 }
