@@ -1,6 +1,7 @@
 //! Capture files that appear under their names when they are complete, or not at all.
 
 use crate::capture::CaptureFiles;
+use crate::reserved::Reserved;
 use std::fs::File;
 use std::io::{self, Write};
 use std::num::NonZeroU32;
@@ -60,7 +61,7 @@ impl CaptureFiles for CaptureFolder {
         let partial = self.folder.join(format!("{name}.partial"));
         let file = File::create(&partial)?;
         self.pending.push((partial, self.folder.join(name)));
-        Ok(Box::new(file))
+        Ok(Box::new(Reserved::new(file)))
     }
 
     fn snap_len(&self) -> Option<NonZeroU32> {

@@ -10,7 +10,7 @@
 //! | `execute.rs` | [`execute`]: one run, in slices, with progress and a way to stop it |
 //! | `labels.rs` | [`run_labels`]: the names behind the numbers that events carry |
 //! | `capture.rs` | captures of a run: what is tapped, and the pcapng files it becomes |
-//! | `capture_folder.rs` | [`CaptureFolder`]: capture files that appear when they are complete |
+//! | `capture_folder.rs`, `reserved.rs` | [`CaptureFolder`]: capture files that appear when they are complete, and grow into reserved room |
 //! | `runs/` | [`run_all`], [`Journal`]: many runs in parallel, and finished ones written down |
 //! | `sweep/` | [`sweep`]: a study file, its runs in a folder, and what they came to |
 //! | `compare.rs` | [`compare`]: one key varied, several seeds each |
@@ -41,6 +41,7 @@ mod labels;
 mod live_run;
 pub mod live_transfers;
 mod reports;
+mod reserved;
 mod run;
 mod runs;
 pub mod shell;
