@@ -66,13 +66,17 @@ def report_and_trace(program, turns, quick):
         def run(duration, *more):
             return [str(program), "run", str(file), "--set", f"duration={duration}", *more]
         before = packets(short)
+        beginnings = [*pcap, "--snaplen", "128"]
         costs = {
             "untraced": Cost(untraced(long), untraced(short), packets(long) - before),
             "standard report": Cost(run(long), run(short), packets(long) - before),
             "captures of every packet": Cost(run(captured, *pcap), run(short, *pcap), packets(captured) - before),
+            "captures of their first 128 bytes": Cost(run(captured, *beginnings), run(short, *beginnings),
+                                                      packets(captured) - before),
         }
         in_turn(list(costs.values()), turns)
-    limits = {"standard report": REPORT_AT_MOST, "captures of every packet": TRACE_AT_MOST}
+    limits = {"standard report": REPORT_AT_MOST, "captures of every packet": TRACE_AT_MOST,
+              "captures of their first 128 bytes": TRACE_AT_MOST}
     return factors(costs, "untraced", limits)
 
 
