@@ -30,7 +30,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub struct Graph {
     links: Vec<Link>,
-    /// By link: its part in a chain, if it has one. Empty unless the graph looks ahead.
+    /// By link: the same if it is ordinary and the graph looks ahead. Empty if the graph does not.
     hops: Vec<Option<Hop>>,
     media: Vec<Medium>,
     proxies: Vec<Place>,

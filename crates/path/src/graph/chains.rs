@@ -38,7 +38,7 @@ impl Graph {
         }
         let feeders = self.feeders(ways);
         let is_fed = |link: u32| match feeders[link as usize] {
-            Feeder::Link(by) => self.may_feed(link) && self.may_feed(by),
+            Feeder::Link(by) => self.links[link as usize].is_planned() && self.may_feed(by),
             Feeder::None | Feeder::Host | Feeder::Several => false,
         };
         let fed: Vec<_> = (0..self.links.len() as u32).map(is_fed).collect();
@@ -51,11 +51,8 @@ impl Graph {
                 leaves_chain[pair[0]] |= !fed[pair[1]];
             }
         }
-        let hops = self.links.iter().enumerate().map(|(number, link)| {
-            let feeds = feeds[number] && !leaves_chain[number];
-            if fed[number] || feeds { Hop::of(link, feeds) } else { None }
-        });
-        self.hops = hops.collect();
+        let hops = self.links.iter().zip(feeds).zip(leaves_chain);
+        self.hops = hops.map(|((link, feeds), leaves)| Hop::of(link, feeds && !leaves)).collect();
     }
 
     /// Where the packets of every link come from.

@@ -1,7 +1,7 @@
-//! An ordinary link in a chain of them, where the graph looks ahead.
+//! An ordinary link where the graph looks ahead: perhaps one of a chain.
 //!
-//! It is told of a packet before that comes, and knows then when the packet will be at the far end. What it has counted
-//! is exact for every instant up to the present: a transmission is kept until its time has come.
+//! It may be told of a packet before that comes, and knows then when the packet will be at the far end. What it has
+//! counted is exact for every instant up to the present: a transmission is kept until its time has come.
 
 use super::serializer::Serializer;
 use super::{Attends, Link};
@@ -25,7 +25,7 @@ pub(crate) struct Hop {
     /// Packets that wait when the latest comes, the last ones of those planned.
     waiting: u32,
     to: NodeId,
-    /// Whether its packets go on to links that it feeds, unless they are there.
+    /// Whether its packets are given to the next link at once, unless they are there.
     feeds: bool,
     onward: Row,
     serializer: Serializer,
@@ -55,7 +55,7 @@ struct Counted {
 }
 
 impl Hop {
-    /// `link` as a part of a chain, if it is ordinary.
+    /// The same link, if it is ordinary. `feeds` says that all links that its packets may take next are fed by it.
     pub(crate) fn of(link: &Link, feeds: bool) -> Option<Hop> {
         let (Attends::PlannedArrivals(delay), Queue::DropTail(queue)) = (link.attends, &link.queue)
         else {
@@ -156,7 +156,7 @@ impl Hop {
 }
 
 impl Link {
-    /// Takes over what this link has counted up to and including `now` as a part of a chain.
+    /// Takes over what this link has counted up to and including `now` while the graph looked ahead.
     pub(crate) fn count_as(&mut self, hop: &mut Hop, now: Time) {
         hop.count_until(now);
         let Counted { packets, bytes, busy_for, busy_until } = hop.counted;

@@ -6,7 +6,7 @@
 //! | `propagation.rs` | how long packets travel, and whether in order |
 //! | `transmitter.rs` | what happens before a packet is on the wire |
 //! | `ahead.rs` | the same for ordinary links: all is known when a packet comes |
-//! | `hop.rs` | such links in a chain: all is known before a packet comes |
+//! | `hop.rs` | such links where the graph looks ahead: all is known before a packet comes |
 //! | `arrival.rs` | what happens after that |
 //! | `telling.rs` | the events of both |
 //! | `serializer.rs` | how long a packet's transmission takes |
