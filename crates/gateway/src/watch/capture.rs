@@ -31,6 +31,8 @@ const WAITING: usize = 4096;
 const COMMENT: usize = 1024;
 /// What a capture file has around a packet and its comment, bytes, about.
 const BLOCK: usize = 40;
+/// What is written is handed on after so many bytes, about.
+const HANDED_ON_AFTER: u64 = 1 << 13;
 /// What waits is written to whoever asked after so long at most.
 const TURN: Duration = Duration::from_millis(200);
 
@@ -328,7 +330,7 @@ impl Tapped {
         let wan = writer.add_interface("wan", "towards the fixed hosts")?;
         let lan = writer.add_interface("lan", "towards the mobile hosts")?;
         let end = monotonic_nanos().saturating_add(request.span.as_nanos());
-        let mut bytes = 0;
+        let (mut bytes, mut handed_on) = (0, 0);
         while bytes < request.size.get() && !is_over(stream) {
             let Some(left) = end.checked_sub(monotonic_nanos()) else { break };
             let record = match self.records.recv_timeout(TURN.min(Duration::from_nanos(left))) {
@@ -351,6 +353,11 @@ impl Tapped {
                 original_len: record.len,
                 comment: (!record.comment.text.is_empty()).then_some(&record.comment.text),
             })?;
+            // Somebody may be looking on.
+            if bytes - handed_on >= HANDED_ON_AFTER {
+                writer.flush()?;
+                handed_on = bytes;
+            }
         }
         writer.finish()
     }
