@@ -134,7 +134,10 @@ fn script(ending: Ending, started: &Path, seen: &Path) -> String {
         format!("for i in $(seq 500); do [ -e {} ] && break; sleep 0.02; done", seen.display());
     match ending {
         Ending::Done => format!("{touch} {until_seen}"),
-        Ending::Signal(_) | Ending::KeeperKilled => format!("{touch} sleep 77 & exec sleep 77"),
+        // Waiting, not becoming another program: an interrupt that comes just before that would be lost.
+        Ending::Signal(_) | Ending::KeeperKilled => {
+            format!("trap 'exit 130' INT; {touch} sleep 77 & sleep 77 & wait")
+        }
         _ => touch,
     }
 }
