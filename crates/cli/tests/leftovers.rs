@@ -136,7 +136,9 @@ fn script(ending: Ending, started: &Path, seen: &Path) -> String {
         Ending::Done => format!("{touch} {until_seen}"),
         // Waiting, not becoming another program: an interrupt that comes just before that would be lost.
         Ending::Signal(_) | Ending::KeeperKilled => {
-            format!("trap 'exit 130' INT; {touch} sleep 77 & sleep 77 & wait")
+            format!(
+                "interrupted() {{ exit 130; }}; trap interrupted INT; {touch} sleep 77 & sleep 77 & wait"
+            )
         }
         _ => touch,
     }
