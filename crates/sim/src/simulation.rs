@@ -165,11 +165,15 @@ impl Simulation {
     }
 
     /// Lets packets go through the path with as few steps as it can, about which sinks are told nothing then: for a
-    /// run of which only the end is of interest. What happens is the same.
+    /// run of which only the end is of interest. What happens is the same. Of no effect with foreign hosts, which may send
+    /// to anybody.
     ///
     /// # Panics
     /// If the run has begun.
     pub fn look_ahead(&mut self) {
+        if self.foreign.is_some() {
+            return;
+        }
         let ways: Vec<_> = self.ends.iter().map(|end| (end.node, end.peer)).collect();
         self.topology.graph.look_ahead(&ways);
     }

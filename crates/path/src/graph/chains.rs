@@ -27,7 +27,8 @@ impl Graph {
     /// of which only the end is of interest. What links have counted is exact after [`Graph::settle`]; what waits in
     /// their queues cannot be asked for.
     ///
-    /// `ways` are all sources and destinations of packets that will enter.
+    /// `ways` are all sources and destinations of packets that will enter: a packet between others would come to links
+    /// out of turn. Of no effect where there are middleboxes, which may send anything.
     ///
     /// # Panics
     /// If a packet has entered already.
@@ -85,7 +86,7 @@ impl Graph {
         })
     }
 
-    /// A packet enters a chain with this link.
+    /// A packet comes to an ordinary link, and goes as far as is known ahead.
     #[inline(never)]
     pub(super) fn follow_chain(&mut self, now: Time, mut link: u32, slot: Slot) {
         let mut at = now;
@@ -108,7 +109,7 @@ impl Graph {
         }
     }
 
-    /// Drops what a link in a chain had no room for up to now.
+    /// Drops what an ordinary link had no room for up to now.
     #[cold]
     fn drop_on_hop(&mut self, now: Time, link: usize) {
         let Some(Some(hop)) = self.hops.get_mut(link) else { return };
@@ -118,7 +119,7 @@ impl Graph {
         }
     }
 
-    /// Lets links in chains have counted what they count up to `now`.
+    /// Lets links that look ahead have counted what they count up to `now`.
     pub(super) fn settle_hops(&mut self, now: Time) {
         for link in 0..self.hops.len() {
             if let Some(hop) = &mut self.hops[link] {
@@ -128,7 +129,7 @@ impl Graph {
         }
     }
 
-    /// Packets that links in chains are still to drop.
+    /// Packets that links that look ahead are still to drop.
     pub(super) fn to_be_dropped(&self) -> u64 {
         self.hops.iter().flatten().map(|hop| hop.to_be_dropped() as u64).sum()
     }
