@@ -21,6 +21,12 @@ fn endure(path: [u8; 6], ends: &[Make; 2], ops: &[[u8; 4]]) -> Outcome {
         .unwrap_or_else(|broken| panic!("{broken}\n{}\n{}", case.describe(), run_told(&case).1))
 }
 
+/// The place of a knob of the endpoint.
+fn knob(name: &str) -> u8 {
+    let place = registry::ENDPOINT.knobs.iter().position(|knob| knob.name == name);
+    place.expect("listed") as u8
+}
+
 /// A segment that reaches back before the SYN was reported as received twice, bytes before the
 /// stream included (RFC 2883 §4 reports what has been received).
 #[test]
@@ -69,16 +75,29 @@ fn tcp_pr_does_not_flood_a_path_that_is_dark() {
 /// been offered.
 #[test]
 fn new_acknowledgments_on_retransmissions_bring_their_window() {
-    let place = registry::ENDPOINT.knobs.iter().position(|knob| knob.name == "receive_buffer");
     let settings =
         [("congestion", "reno"), ("recovery", "tahoe"), ("ack", "immediate"), ("nagle", "off")];
     let mut client = Make::named("rfc", &settings);
     // 5674 bytes.
-    client.knobs[0] = (place.expect("listed") as u8, 1);
+    client.knobs[0] = (knob("receive_buffer"), 1);
     let server = Make::named("rfc", &[]);
     let reads = [[READS, 1, 0, 0], [READS, 0, 0, 0]];
     let writes = [[WRITE, 1, 0x74, 0x72], [WRITE, 0, 0x84, 0x6e]];
     let late = [LATE, 57 << 1, 0x65, 0x74];
     let ops = [reads[0], reads[1], writes[0], writes[1], late, [WAIT, 2, 0x19, 0x0c]];
     endure([97, 120, 95, 142, 102, 26], &[client, server], &ops);
+}
+
+/// A receive buffer that began smaller than the unit of its scaled window was never announced: the
+/// peer probed a window of zero for ever.
+#[test]
+fn a_buffer_that_tunes_itself_begins_with_a_window_that_can_be_announced() {
+    let mut server = Make::named("rfc", &[]);
+    // 1000 bytes at first, 2^30 - 2^14 at most, which takes a unit of 16 KiB.
+    server.knobs = [
+        (knob("receive_buffer"), 8),
+        (knob("receive_buffer_tuning"), 0),
+        (knob("receive_buffer_initial"), 0),
+    ];
+    endure([0; 6], &[Make::plain(0), server], &[[WRITE, 0, 0x74, 0x72]]);
 }

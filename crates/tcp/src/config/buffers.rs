@@ -25,7 +25,8 @@ pub struct Buffers {
         source = "Weigle and Feng 2001; Linux's tcp_moderate_rcvbuf"
     )]
     pub tunes_receive: bool,
-    /// What a receive buffer that tunes itself holds at first, in bytes of data
+    /// What a receive buffer that tunes itself holds at first, in bytes of data; at least one unit of the scaled
+    /// window, for less could never be announced
     #[knob(name = "receive_buffer_initial", 
         min = Bytes(1_000), max = Bytes(1_073_725_440), default = "64 KiB",
         source = "Linux's tcp_rmem[1] of 131072 bytes announces 65535 at first"
@@ -50,7 +51,16 @@ pub struct Buffers {
 impl Buffers {
     /// What the receive buffer holds when the connection begins.
     pub(crate) fn receive_at_first(&self) -> Bytes {
-        if self.tunes_receive { self.receive_initial.min(self.receive) } else { self.receive }
+        if !self.tunes_receive {
+            return self.receive;
+        }
+        let unit = Bytes(1 << self.window_shift());
+        self.receive_initial.max(unit).min(self.receive)
+    }
+
+    /// The shift that lets the whole receive buffer be announced (RFC 7323 §2.3: at most 14).
+    pub(crate) fn window_shift(&self) -> u8 {
+        (0..14).find(|shift| self.receive <= Bytes(u64::from(u16::MAX) << shift)).unwrap_or(14)
     }
 
     /// What the send buffer holds when the connection begins.

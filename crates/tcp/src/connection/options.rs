@@ -36,14 +36,9 @@ const TS_RECENT_LIFETIME: Span = Span::from_secs(24 * 24 * 3600);
 /// No MSS of a peer's is taken for less.
 const SMALLEST_MSS: u16 = 48;
 
-/// The shift that lets the whole receive buffer be announced (RFC 7323 §2.3: at most 14).
+/// The shift to offer.
 pub(super) fn scale_for(config: &Config) -> u8 {
-    if !config.offers.window_scaling {
-        return 0;
-    }
-    (0..14)
-        .find(|shift| config.buffers.receive <= Bytes(u64::from(u16::MAX) << shift))
-        .unwrap_or(14)
+    if config.offers.window_scaling { config.buffers.window_shift() } else { 0 }
 }
 
 impl Connection {
