@@ -88,16 +88,21 @@ fn new_acknowledgments_on_retransmissions_bring_their_window() {
     endure([97, 120, 95, 142, 102, 26], &[client, server], &ops);
 }
 
-/// A receive buffer that began smaller than the unit of its scaled window was never announced: the
-/// peer probed a window of zero for ever.
+/// A receive buffer that began smaller than the unit of its scaled window was never announced, and
+/// one of a single unit not again after the first byte: the peer probed a window of zero for ever.
 #[test]
 fn a_buffer_that_tunes_itself_begins_with_a_window_that_can_be_announced() {
-    let mut server = Make::named("rfc", &[]);
     // 1000 bytes at first, 2^30 - 2^14 at most, which takes a unit of 16 KiB.
-    server.knobs = [
+    let knobs = [
         (knob("receive_buffer"), 8),
         (knob("receive_buffer_tuning"), 0),
         (knob("receive_buffer_initial"), 0),
     ];
-    endure([0; 6], &[Make::plain(0), server], &[[WRITE, 0, 0x74, 0x72]]);
+    let mut client = Make::named("rfc", &[]);
+    for ack in ["delayed", "immediate"] {
+        let server = Make { knobs, ..Make::named("rfc", &[("ack", ack)]) };
+        endure([0; 6], &[client, server], &[[WRITE, 0, 0x74, 0x72]]);
+        // The smallest.
+        client.knobs[0] = (knob("mss"), 0);
+    }
 }

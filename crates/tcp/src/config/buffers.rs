@@ -25,8 +25,8 @@ pub struct Buffers {
         source = "Weigle and Feng 2001; Linux's tcp_moderate_rcvbuf"
     )]
     pub tunes_receive: bool,
-    /// What a receive buffer that tunes itself holds at first, in bytes of data; at least one unit of the scaled
-    /// window, for less could never be announced
+    /// What a receive buffer that tunes itself holds at first, in bytes of data; at least two units
+    /// of the scaled window
     #[knob(name = "receive_buffer_initial", 
         min = Bytes(1_000), max = Bytes(1_073_725_440), default = "64 KiB",
         source = "Linux's tcp_rmem[1] of 131072 bytes announces 65535 at first"
@@ -54,8 +54,10 @@ impl Buffers {
         if !self.tunes_receive {
             return self.receive;
         }
+        // Less than a unit cannot be announced. Of two, a window of zero stands for more than half the
+        // buffer, and reading that is worth telling.
         let unit = Bytes(1 << self.window_shift());
-        self.receive_initial.max(unit).min(self.receive)
+        self.receive_initial.max(unit * 2).min(self.receive)
     }
 
     /// The shift that lets the whole receive buffer be announced (RFC 7323 §2.3: at most 14).
