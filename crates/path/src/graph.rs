@@ -105,6 +105,11 @@ impl Graph {
     /// delivers waits for [`Graph::poll_delivery`].
     #[inline]
     pub fn handle_packet<S: Sink>(&mut self, now: Time, packet: Packet, sink: &mut S) {
+        self.take_in(now, &packet, sink);
+    }
+
+    #[inline(never)]
+    fn take_in<S: Sink>(&mut self, now: Time, packet: &Packet, sink: &mut S) {
         if self.schedule.next_at() <= now {
             self.catch_up(now, sink);
         }
@@ -112,15 +117,16 @@ impl Graph {
         self.entered_at = now;
         self.injected += 1;
         if packet.src == packet.dst {
-            self.ready.push_back(Delivery { at: now, node: packet.dst, packet });
+            self.ready.push_back(Delivery { at: now, node: packet.dst, packet: *packet });
             return;
         }
         match self.route(packet.src, packet.dst) {
+            Some(link) if self.is_hop(link) => self.enter_chain(now, link, packet),
             Some(link) => {
-                let slot = self.packets.insert(&packet);
+                let slot = self.packets.insert(packet);
                 self.take_link(now, link, slot, sink);
             }
-            None => self.drop_at_source(now, &packet, sink),
+            None => self.drop_at_source(now, packet, sink),
         }
     }
 
@@ -184,7 +190,7 @@ impl Graph {
         on_links += self.to_be_dropped();
         on_links += self.media.iter().map(Medium::held).sum::<u64>();
         assert_eq!(on_links, self.packets.len() as u64, "every packet has one slot");
-        let in_flight = on_links + self.ready.len() as u64;
+        let in_flight = on_links + self.on_last_way() + self.ready.len() as u64;
         for _ in 0..self.unroutable {
             dropped.count(DropReason::NoRoute);
         }
@@ -266,6 +272,9 @@ impl Graph {
             self.step_other(at, due as usize - self.links.len(), sink);
             return None;
         }
+        if let Some(delivery) = self.land(at, due) {
+            return Some(delivery);
+        }
         let link = &mut self.links[due as usize];
         let arrived = link.take_arrival(at, &mut self.packets, sink);
         self.schedule.set(due, link.due_at().unwrap_or(Time::NEVER));
@@ -297,10 +306,16 @@ impl Graph {
         None
     }
 
+    /// Whether a link is ordinary and the graph looks ahead.
+    #[inline]
+    fn is_hop(&self, link: u32) -> bool {
+        matches!(self.hops.get(link as usize), Some(Some(_)))
+    }
+
     #[inline(always)]
     fn take_link<S: Sink>(&mut self, now: Time, link: u32, slot: Slot, sink: &mut S) {
-        if let Some(Some(_)) = self.hops.get(link as usize) {
-            return self.follow_chain(now, link, slot);
+        if self.is_hop(link) {
+            return self.join_chain(now, link, slot);
         }
         let accepted = self.links[link as usize].accept(now, slot, &mut self.packets, sink);
         self.look_after(now, link, accepted.due_at);

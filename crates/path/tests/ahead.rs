@@ -3,7 +3,8 @@
 use crate::common::{at_us, deliver_until, link, packet};
 use ackord_events::{LinkId, NoSink};
 use ackord_path::{
-    Conservation, DropTail, ErrorRate, Graph, Limit, LinkConfig, LinkStats, LossModel, Queue, Role,
+    CaughtBy, Conservation, Corruption, DropTail, ErrorRate, Graph, Limit, LinkConfig, LinkStats,
+    LossModel, Queue, Role,
 };
 use ackord_units::{Bytes, RandomStream, Rate, Ratio, Span, Time};
 use ackord_wire::NodeId;
@@ -16,6 +17,7 @@ struct Hop {
     delay_us: u64,
     room: Limit,
     loses: bool,
+    damages: bool,
 }
 
 /// Two hosts, three routers in a row, two hosts; both ways.
@@ -30,13 +32,16 @@ fn chain(hops: &[Hop]) -> Graph {
     builder.add_node(Role::Host);
     let both_ways = ENDS.into_iter().flat_map(|(from, to)| [(from, to), (to, from)]);
     for ((from, to), hop) in both_ways.zip(hops) {
-        let stream = RandomStream::for_element(u64::from(from), "links/a/loss");
+        let stream = |what| RandomStream::for_element(u64::from(from), what);
         let share = ErrorRate::PerPacket(Ratio::new(0.2).expect("a share"));
         builder.add_link(LinkConfig {
             rate: Rate::from_bits_per_sec(hop.bits_per_sec),
             delay: Span::from_micros(hop.delay_us),
             queue: Queue::DropTail(DropTail::new(hop.room)),
-            loss: hop.loses.then(|| LossModel::random(share, stream)),
+            loss: hop.loses.then(|| LossModel::random(share, stream("links/a/loss"))),
+            corruption: hop
+                .damages
+                .then(|| Corruption::new(share, CaughtBy::Host, stream("links/a/damage"))),
             ..link(from, to)
         });
     }
@@ -93,8 +98,15 @@ fn hop() -> impl Strategy<Value = Hop> {
         (0_u64..6_000).prop_map(|bytes| Limit::Bytes(Bytes(bytes))),
     ];
     let bits_per_sec = prop_oneof![Just(1_000_000_u64), 300_000_u64..10_000_000];
-    (bits_per_sec, 0_u64..20_000, room, prop::bool::weighted(0.05)).prop_map(
-        |(bits_per_sec, delay_us, room, loses)| Hop { bits_per_sec, delay_us, room, loses },
+    let seldom = prop::bool::weighted;
+    (bits_per_sec, 0_u64..20_000, room, seldom(0.05), seldom(0.02)).prop_map(
+        |(bits_per_sec, delay_us, room, loses, damages)| Hop {
+            bits_per_sec,
+            delay_us,
+            room,
+            loses,
+            damages,
+        },
     )
 }
 
@@ -117,8 +129,13 @@ proptest! {
 /// A link that two hosts share is not fed by either; from there on a packet is looked at once, where it arrives.
 #[test]
 fn a_packet_is_looked_at_where_ways_join_and_at_its_end() {
-    let ordinary =
-        Hop { bits_per_sec: 1_000_000, delay_us: 1_000, room: Limit::Packets(10), loses: false };
+    let ordinary = Hop {
+        bits_per_sec: 1_000_000,
+        delay_us: 1_000,
+        room: Limit::Packets(10),
+        loses: false,
+        damages: false,
+    };
     let mut graph = chain(&[ordinary; LINKS]);
     graph.look_ahead(&ways());
     let mut packet = packet(1, 1_000, 1);

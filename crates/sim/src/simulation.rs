@@ -22,7 +22,7 @@ use ackord_tcp::Connection;
 use ackord_traffic::{Workload, Workloads};
 use ackord_units::{Bytes, Time};
 use ackord_wire::{FlowId, NodeId, Side};
-use ends::{End, end_index, packet, transmit, whose};
+use ends::{End, end_index, transmit, whose};
 use foreign::Foreign;
 
 pub use foreign::FOREIGN;
@@ -183,26 +183,25 @@ impl Simulation {
     pub fn run_until<S: Sink>(&mut self, until: Time, sink: &mut S) {
         let until = until.min(self.limit);
         let mut due_at = self.next_due_at();
-        while !self.is_over() {
-            // Up to the next timer the path may run by itself, from one delivery to the next.
-            let delivery = self.topology.graph.poll_delivery(due_at.min(until), sink);
+        loop {
+            // Up to the next timer the path may run by itself, from one delivery to the next. What arrives
+            // together with the end arrives.
+            let is_over = self.is_over();
+            let up_to = if is_over { self.now } else { due_at.min(until) };
+            let delivery = self.topology.graph.poll_delivery(up_to, sink);
             if let Some(delivery) = &delivery {
                 self.advance_to(delivery.at);
                 let armed = self.deliver(delivery, sink);
                 if !armed && self.processing.is_none() {
                     continue;
                 }
-            } else if due_at > until {
+            } else if is_over || due_at > until {
                 break;
             } else {
                 self.advance_to(due_at);
                 self.on_due(sink);
             }
             due_at = self.next_due_at();
-        }
-        // What arrives together with the end arrives.
-        while let Some(delivery) = self.topology.graph.poll_delivery(self.now, sink) {
-            self.deliver(&delivery, sink);
         }
         if !self.is_over() && until > self.now {
             self.now = until;
@@ -330,10 +329,11 @@ impl Simulation {
     #[inline]
     fn send_all<S: Sink>(&mut self, (flow, side): (FlowId, Side), sink: &mut S) {
         let end = &mut self.ends[end_index(flow, side)];
-        while let Some(outbound) = &end.connection.poll_segment(self.now, sink) {
+        let mut packet = end.packet((flow, side));
+        while end.poll_packet(self.now, &mut packet, sink) {
             self.packets_sent += 1;
-            let packet = packet(end, (flow, side), outbound, self.packets_sent);
-            transmit(&mut self.topology, &mut self.processing, self.now, packet, sink);
+            packet.tag = self.packets_sent;
+            transmit(&mut self.topology, &mut self.processing, self.now, &packet, sink);
         }
     }
 
@@ -362,6 +362,7 @@ impl Simulation {
         if end.connection.peer_finished() {
             end.connection.close();
         }
+        let mut packet = end.packet((flow, side));
         let mut wrote = false;
         loop {
             let act = end.app.act(now, &mut end.connection, sink);
@@ -369,10 +370,10 @@ impl Simulation {
                 break;
             }
             // Every write is handed to TCP by itself, as system calls are.
-            while let Some(outbound) = &end.connection.poll_segment(now, sink) {
+            while end.poll_packet(now, &mut packet, sink) {
                 self.packets_sent += 1;
-                let packet = packet(end, (flow, side), outbound, self.packets_sent);
-                transmit(&mut self.topology, &mut self.processing, now, packet, sink);
+                packet.tag = self.packets_sent;
+                transmit(&mut self.topology, &mut self.processing, now, &packet, sink);
             }
             wrote = act == Act::Wrote;
             if !wrote {

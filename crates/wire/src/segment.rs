@@ -134,22 +134,24 @@ impl Options {
     /// timestamps' padding).
     #[inline]
     pub fn wire_len(&self) -> u32 {
-        let mut len = 0;
-        if self.mss.is_some() {
-            len += 4;
-        }
-        if self.window_scale.is_some() {
-            len += 4;
-        }
-        match (self.timestamps.is_some(), self.sack_permitted) {
-            (true, _) => len += 12,
-            (false, true) => len += 4,
-            (false, false) => {}
-        }
+        let mut len = if self.timestamps.is_some() { 12 } else { 0 };
         if !self.sack.is_empty() {
             len += 4 + 8 * self.sack.len() as u32;
         }
+        // Looked at together: no segment but the first of each side has any of them.
+        if self.mss.is_some() | self.window_scale.is_some() | self.sack_permitted {
+            len += self.syn_len();
+        }
         len
+    }
+
+    /// Bytes of what only a SYN has.
+    #[inline(never)]
+    fn syn_len(&self) -> u32 {
+        let apart = self.sack_permitted && self.timestamps.is_none();
+        4 * (u32::from(self.mss.is_some())
+            + u32::from(self.window_scale.is_some())
+            + u32::from(apart))
     }
 }
 

@@ -95,6 +95,11 @@ impl Extras {
         may_wait(self.outage.as_ref(), self.pace.as_ref())
     }
 
+    /// Whether packets may come out damaged.
+    pub(super) fn may_damage(&self) -> bool {
+        self.corruption.is_some()
+    }
+
     /// When a packet that could be transmitted at `at` may be looked at again, if not now.
     pub(super) fn wait_until(
         &mut self,

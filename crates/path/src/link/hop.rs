@@ -9,8 +9,33 @@ use crate::packets::Slot;
 use crate::queue::{Capacity, Queue};
 use crate::routes::Row;
 use ackord_units::{Span, Time};
-use ackord_wire::NodeId;
+use ackord_wire::{NodeId, Packet};
 use std::collections::VecDeque;
+
+/// What a packet that has come through a link meets there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Beyond {
+    /// Its destination, whatever it is.
+    Destination,
+    /// This link, of the same chain.
+    Link(u32),
+    /// Its destination, or a link of the same chain.
+    ByRoute(Row),
+    /// What is not known ahead.
+    Unknown,
+}
+
+impl Beyond {
+    /// Where some of its packets meet this, and others that.
+    pub(crate) fn or(self, other: Beyond, row: Row) -> Beyond {
+        match (self, other) {
+            (Beyond::Unknown, _) | (_, Beyond::Unknown) => Beyond::Unknown,
+            (Beyond::Destination, Beyond::Destination) => self,
+            (Beyond::Link(one), Beyond::Link(two)) if one == two => self,
+            _ => Beyond::ByRoute(row),
+        }
+    }
+}
 
 /// What an ordinary link needs to know when a packet will be at its far end.
 // In this order: what every packet asks for comes first, in as few lines of the processor's cache as it can.
@@ -25,14 +50,14 @@ pub(crate) struct Hop {
     /// Packets that wait when the latest comes, the last ones of those planned.
     waiting: u32,
     to: NodeId,
-    /// Whether its packets are given to the next link at once, unless they are there.
-    feeds: bool,
-    onward: Row,
+    beyond: Beyond,
     serializer: Serializer,
     /// The bytes of those that wait.
     waiting_bytes: u64,
     capacity: Capacity,
     counted: Counted,
+    /// The packets on their way to the far end, where that is always their destination.
+    arrivals: VecDeque<(Time, Packet)>,
     /// Packets for which there will be no room when they come.
     drops: VecDeque<(Time, Slot)>,
 }
@@ -55,16 +80,15 @@ struct Counted {
 }
 
 impl Hop {
-    /// The same link, if it is ordinary. `feeds` says that all links that its packets may take next are fed by it.
-    pub(crate) fn of(link: &Link, feeds: bool) -> Option<Hop> {
+    /// The same link, if it is ordinary.
+    pub(crate) fn of(link: &Link, beyond: Beyond) -> Option<Hop> {
         let (Attends::PlannedArrivals(delay), Queue::DropTail(queue)) = (link.attends, &link.queue)
         else {
             return None;
         };
         Some(Hop {
             to: link.to,
-            onward: link.onward,
-            feeds,
+            beyond,
             delay,
             serializer: link.serializer.clone(),
             free_at: link.free_at,
@@ -73,18 +97,48 @@ impl Hop {
             waiting_bytes: 0,
             planned: Vec::with_capacity(16),
             counted: Counted::default(),
+            arrivals: VecDeque::new(),
             drops: VecDeque::new(),
         })
     }
 
-    /// Where a packet that has come through goes on at once; nothing where it is looked at there.
+    /// The far end.
     #[inline]
-    pub(crate) fn onward(&self, dst: NodeId) -> Option<Row> {
-        (self.feeds && dst != self.to).then_some(self.onward)
+    pub(crate) fn to(&self) -> NodeId {
+        self.to
+    }
+
+    #[inline]
+    pub(crate) fn beyond(&self) -> Beyond {
+        self.beyond
+    }
+
+    /// A packet will be at its destination, which this link leads to. Whether it is the only one on its way.
+    #[inline]
+    pub(crate) fn launch(&mut self, arrives_at: Time, packet: &Packet) -> bool {
+        self.arrivals.push_back((arrives_at, *packet));
+        self.arrivals.len() == 1
+    }
+
+    /// When the packet arrives that comes after the next one.
+    #[inline]
+    pub(crate) fn lands_after_next(&self) -> Option<Time> {
+        self.arrivals.get(1).map(|(at, _)| *at)
+    }
+
+    /// The packet that arrives next.
+    #[inline]
+    pub(crate) fn land(&mut self) -> Option<Packet> {
+        self.arrivals.pop_front().map(|(_, packet)| packet)
+    }
+
+    /// Packets on their way to where this link always leads to.
+    pub(crate) fn on_its_way(&self) -> u64 {
+        self.arrivals.len() as u64
     }
 
     /// A packet comes at `at`, of which is known at `now`. When it will be at the far end, if there is room for it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pass(&mut self, (now, at): (Time, Time), ip_len: u32) -> Option<Time> {
         if self.planned.len() == self.planned.capacity() {
             self.make_room(now);
@@ -130,13 +184,13 @@ impl Hop {
     fn count_until(&mut self, now: Time) {
         self.leave_line(now);
         let begun = self.planned.partition_point(|planned| planned.begins_at <= now);
-        for Planned { begins_at, ip_len } in self.planned.drain(..begun) {
-            let takes = self.serializer.time_for(ip_len);
-            self.counted.packets += 1;
-            self.counted.bytes += u64::from(ip_len);
-            self.counted.busy_for += takes;
-            self.counted.busy_until = begins_at + takes;
-        }
+        let Some(last) = begun.checked_sub(1).map(|last| self.planned[last]) else { return };
+        let lens = self.planned.drain(..begun).map(|planned| planned.ip_len);
+        let sum = self.serializer.sum_of(lens);
+        self.counted.packets += begun as u64;
+        self.counted.bytes += sum.bytes;
+        self.counted.busy_for += sum.takes;
+        self.counted.busy_until = last.begins_at + self.serializer.time_for(last.ip_len);
     }
 
     /// There will be no room for a packet when it comes.

@@ -74,7 +74,7 @@ pub use bucket::{Shaper, TokenBucket};
 pub use config::{LinkConfig, MediumId};
 pub use corruption::{CaughtBy, Corruption, Duplication};
 pub use gilbert::{Changes, GilbertConfig, GilbertElliott};
-pub(crate) use hop::Hop;
+pub(crate) use hop::{Beyond, Hop};
 pub use jitter::{DelayDistribution, DelayShape, Jitter, JitterConfig, PacketOrder, Redraw};
 pub use loss::{ErrorRate, LossModel};
 pub use outage::{Outage, OutageEffect};
@@ -231,6 +231,11 @@ impl Link {
             None => self.free_at,
         };
         self.stats.busy_for.saturating_sub(until.saturating_since(now))
+    }
+
+    /// Whether packets may come out damaged.
+    pub(crate) fn may_damage(&self) -> bool {
+        self.extras.as_ref().is_some_and(|extras| extras.may_damage())
     }
 
     /// Packets in the queue and on the wire.

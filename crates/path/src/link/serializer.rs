@@ -13,6 +13,13 @@ pub(super) struct Serializer {
     last_span: Span,
 }
 
+/// Several packets, one after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sum {
+    pub(super) bytes: u64,
+    pub(super) takes: Span,
+}
+
 impl Serializer {
     pub(super) fn new(rate: Rate) -> Serializer {
         let bits_per_sec = rate.as_bits_per_sec();
@@ -35,5 +42,18 @@ impl Serializer {
             self.last_span = self.rate.time_for(Bytes(u64::from(ip_len)));
         }
         self.last_span
+    }
+
+    /// Packets of these lengths.
+    #[inline]
+    pub(super) fn sum_of(&mut self, lens: impl Iterator<Item = u32>) -> Sum {
+        if self.nanos_per_byte != 0 {
+            let bytes = lens.map(u64::from).sum();
+            return Sum { bytes, takes: Span::from_nanos(self.nanos_per_byte * bytes) };
+        }
+        lens.fold(Sum::default(), |sum, ip_len| Sum {
+            bytes: sum.bytes + u64::from(ip_len),
+            takes: sum.takes + self.time_for(ip_len),
+        })
     }
 }

@@ -27,7 +27,7 @@ impl Simulation {
             let endpoint = EndpointId { flow: packet.flow, side: packet.from };
             let payload = datagrams::payload(&packet);
             sink.emit(now, Event::DatagramSent { endpoint, payload });
-            transmit(&mut self.topology, &mut self.processing, now, packet, sink);
+            transmit(&mut self.topology, &mut self.processing, now, &packet, sink);
         }
         self.app_timers.set(id, sender.deadline());
     }

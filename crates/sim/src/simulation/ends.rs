@@ -4,18 +4,20 @@ use crate::apps::App;
 use crate::processing::Hosts;
 use crate::topology::Topology;
 use ackord_events::Sink;
-use ackord_tcp::{Connection, Outbound};
+use ackord_tcp::Connection;
 use ackord_units::Time;
-use ackord_wire::{FlowId, IpVersion, NodeId, Packet, Side};
+use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Segment, Side};
 
 /// One end of a flow, on its host.
+// In this order: what every packet asks for, next to what it asks a connection for.
+#[repr(C)]
 #[derive(Debug)]
 pub(super) struct End {
-    pub(super) connection: Connection,
+    pub(super) app: App,
     pub(super) node: NodeId,
     pub(super) peer: NodeId,
     pub(super) ip: IpVersion,
-    pub(super) app: App,
+    pub(super) connection: Connection,
 }
 
 /// A host gives out a packet: onto its first link, at once or after its processing time.
@@ -24,13 +26,13 @@ pub(super) fn transmit<S: Sink>(
     topology: &mut Topology,
     processing: &mut Option<Box<Hosts>>,
     now: Time,
-    packet: Packet,
+    packet: &Packet,
     sink: &mut S,
 ) {
     match processing {
-        None => topology.graph.handle_packet(now, packet, sink),
+        None => topology.graph.handle_packet(now, *packet, sink),
         Some(hosts) => {
-            if let Some(packet) = hosts.handle_packet(now, packet) {
+            if let Some(packet) = hosts.handle_packet(now, *packet) {
                 topology.graph.handle_packet(now, packet, sink);
             }
         }
@@ -47,23 +49,35 @@ pub(super) fn whose(index: u32) -> (FlowId, Side) {
     (FlowId(index / 2), if index.is_multiple_of(2) { Side::Client } else { Side::Server })
 }
 
-#[inline]
-pub(super) fn packet(
-    end: &End,
-    (flow, from): (FlowId, Side),
-    outbound: &Outbound,
-    tag: u64,
-) -> Packet {
-    let Outbound { segment, ecn } = outbound;
-    Packet {
-        flow,
-        from,
-        src: end.node,
-        dst: end.peer,
-        ip: end.ip,
-        ecn: *ecn,
-        ip_len: end.ip.header_len() + segment.header_len() + segment.payload_len,
-        tag,
-        tcp: Some(*segment),
+impl End {
+    /// What all packets of this end of a flow have in common.
+    #[inline(always)]
+    pub(super) fn packet(&self, (flow, from): (FlowId, Side)) -> Packet {
+        Packet {
+            flow,
+            from,
+            src: self.node,
+            dst: self.peer,
+            ip: self.ip,
+            ecn: Ecn::NotEct,
+            ip_len: 0,
+            tag: 0,
+            tcp: Some(Segment::default()),
+        }
+    }
+
+    /// Makes this the next packet to leave. Whether there is one.
+    #[inline(always)]
+    pub(super) fn poll_packet<S: Sink>(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        sink: &mut S,
+    ) -> bool {
+        let segment = packet.tcp.get_or_insert_default();
+        let Some(ecn) = self.connection.poll_segment_into(now, segment, sink) else { return false };
+        packet.ecn = ecn;
+        packet.ip_len = self.ip.header_len() + segment.header_len() + segment.payload_len;
+        true
     }
 }

@@ -158,6 +158,6 @@ impl Simulation {
             tag: self.packets_sent,
             tcp: Some(segment),
         };
-        transmit(&mut self.topology, &mut self.processing, self.now, answer, sink);
+        transmit(&mut self.topology, &mut self.processing, self.now, &answer, sink);
     }
 }

@@ -15,21 +15,45 @@ impl Connection {
     /// packet is to have. Call until there is none.
     #[inline]
     pub fn poll_segment<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<Outbound> {
+        let mut segment = Segment::default();
+        let ecn = self.poll_segment_into(now, &mut segment, sink)?;
+        Some(Outbound { segment, ecn })
+    }
+
+    /// The same, written to where the caller wants it, whatever is there: where millions of packets are made, every
+    /// copy counts.
+    #[inline(always)]
+    pub fn poll_segment_into<S: Sink>(
+        &mut self,
+        now: Time,
+        segment: &mut Segment,
+        sink: &mut S,
+    ) -> Option<Ecn> {
+        let trace = &mut Trace::new(now, self.id, sink);
         if self.state == TcpState::Established && self.pending_control.is_none() {
             match self.sender.next_at_a_glance() {
                 // Blocks beside data leave less room for it.
                 Next::HeldBack | Next::FullSized if self.receiver.has_blocks() => {}
                 Next::Nothing | Next::HeldBack if !self.receiver.owes(now) => return None,
+                Next::Nothing | Next::HeldBack if self.reports_blocks() => {}
                 Next::Nothing | Next::HeldBack => {
-                    return Some(self.pure_ack(&mut Trace::new(now, self.id, sink)));
+                    let seq = self.sender.queue().snd_nxt();
+                    self.emit_sent(trace, seq, 0, SegmentKind::PureAck);
+                    self.write_ordinary(now, segment, seq, 0);
+                    return Some(Ecn::NotEct);
                 }
                 Next::FullSized if self.receiver.owed != Owed::BeforeAnswers => {
-                    return Some(self.full_segment(&mut Trace::new(now, self.id, sink)));
+                    let (seq, payload) = self.sender.send_full(now);
+                    self.emit_sent(trace, seq, payload, SegmentKind::New);
+                    self.write_ordinary(now, segment, seq, payload);
+                    return Some(Ecn::NotEct);
                 }
                 Next::FullSized | Next::Other => {}
             }
         }
-        self.segment_that_leaves(&mut Trace::new(now, self.id, sink))
+        let outbound = self.segment_that_leaves(trace)?;
+        *segment = outbound.segment;
+        Some(outbound.ecn)
     }
 
     #[inline(never)]
@@ -140,14 +164,6 @@ impl Connection {
         Some(Outbound { segment: self.segment(trace.now, seq, flags, payload), ecn })
     }
 
-    /// [`Next::FullSized`]: what leaves most of the time.
-    #[inline(never)]
-    fn full_segment<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Outbound {
-        let (seq, payload) = self.sender.send_full(trace.now);
-        self.emit_sent(trace, seq, payload, SegmentKind::New);
-        Outbound::unmarkable(self.segment_without_blocks(trace.now, seq, Flags::ACK, payload))
-    }
-
     /// What fits into a segment beside its options: blocks beside data come out of the payload
     /// (RFC 6691).
     #[inline]
@@ -179,14 +195,10 @@ impl Connection {
         self.receiver.owes(trace.now).then(|| self.pure_ack(trace))
     }
 
-    #[inline(never)]
     fn pure_ack<S: Sink>(&mut self, trace: &mut Trace<'_, S>) -> Outbound {
         let seq = self.sender.queue().snd_nxt();
         self.emit_sent(trace, seq, 0, SegmentKind::PureAck);
-        if self.reports_blocks() {
-            return Outbound::unmarkable(self.segment_with_blocks(trace.now, seq, Flags::ACK, 0));
-        }
-        Outbound::unmarkable(self.segment_without_blocks(trace.now, seq, Flags::ACK, 0))
+        Outbound::unmarkable(self.segment(trace.now, seq, Flags::ACK, 0))
     }
 
     /// 40 bytes of options: three blocks beside timestamps, four without (RFC 2018 §3).
@@ -214,7 +226,6 @@ impl Connection {
         }
     }
 
-    #[inline(always)]
     fn segment_without_blocks(
         &mut self,
         now: Time,
@@ -222,12 +233,23 @@ impl Connection {
         flags: Flags,
         payload_len: u32,
     ) -> Segment {
-        let flags = flags | self.ecn.echo();
-        let window = self.receiver.announce(true);
+        let mut segment = Segment::default();
+        self.write_ordinary(now, &mut segment, seq, payload_len);
+        segment.flags = segment.flags | flags;
+        segment
+    }
+
+    /// Writes a segment with nothing on it but acknowledgment, window and timestamps: what leaves most of the time.
+    #[inline(always)]
+    fn write_ordinary(&mut self, now: Time, segment: &mut Segment, seq: Seq, payload_len: u32) {
+        *segment = Segment::default();
+        segment.seq = seq;
+        segment.payload_len = payload_len;
+        segment.flags = Flags::ACK | self.ecn.echo();
+        segment.window = self.receiver.announce(true);
         self.receiver.on_ack_sent(now, carrier(payload_len));
-        let timestamps = self.timestamps_if_used(now);
-        let options = Options { timestamps, ..Options::default() };
-        Segment { seq, ack: self.receiver.rcv_nxt, flags, window, payload_len, options }
+        segment.ack = self.receiver.rcv_nxt;
+        segment.options.timestamps = self.timestamps_if_used(now);
     }
 
     /// The same with as many blocks as there is room for. Without any the acknowledgment is still owed.

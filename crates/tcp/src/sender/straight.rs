@@ -62,7 +62,7 @@ impl Sender {
     }
 
     /// New data is acknowledged by a segment that says nothing else, with this TSecr if it carries one.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn on_plain_ack<S: Sink>(
         &mut self,
         t: &mut Trace<'_, S>,
@@ -114,7 +114,7 @@ impl Sender {
     }
 
     /// What there is to send, by the least one has to look at.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_at_a_glance(&self) -> Next {
         if !self.has_something_to_send() {
             return Next::Nothing;
@@ -134,7 +134,7 @@ impl Sender {
     }
 
     /// Sends what [`Next::FullSized`] has announced: its sequence number and its length.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send_full(&mut self, now: Time) -> (Seq, u32) {
         let (seq, full) = (self.queue.snd_nxt(), self.sizes.smss());
         let payload = full.get() as u32;
