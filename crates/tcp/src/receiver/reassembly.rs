@@ -7,8 +7,8 @@ use ackord_wire::{MAX_SACK_BLOCKS, SackBlock, SackBlocks};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
     ranges: Vec<SackBlock>,
-    /// Starts of the blocks last reported, most recent first (RFC 2018 §4).
-    recent: Vec<Seq>,
+    /// Those of them last reported, most recent first (RFC 2018 §4).
+    recent: Vec<SackBlock>,
 }
 
 impl Reassembly {
@@ -21,22 +21,28 @@ impl Reassembly {
         self.around(start, end).is_some()
     }
 
+    /// Whether everything lies before `start`.
+    #[inline]
+    fn lies_before(&self, start: Seq) -> bool {
+        self.ranges.last().is_none_or(|highest| highest.end.at_or_before(start))
+    }
+
     /// The range in which these bytes lie, if they have arrived.
     fn around(&self, start: Seq, end: Seq) -> Option<&SackBlock> {
+        if self.lies_before(start) && start.before(end) {
+            return None;
+        }
         // Of those that begin no later, the last reaches farthest.
         let begun = self.ranges.partition_point(|range| range.start.at_or_before(start));
         let range = self.ranges.get(begun.checked_sub(1)?)?;
         end.at_or_before(range.end).then_some(range)
     }
 
-    /// The range that begins there.
-    fn starting_at(&self, start: Seq) -> Option<&SackBlock> {
-        let before = self.ranges.partition_point(|range| range.start.before(start));
-        self.ranges.get(before).filter(|range| range.start == start)
-    }
-
     /// The lowest bytes of the range that have arrived.
     pub(crate) fn overlap(&self, start: Seq, end: Seq) -> Option<SackBlock> {
+        if self.lies_before(start) {
+            return None;
+        }
         let past = self.ranges.partition_point(|range| range.end.at_or_before(start));
         let range = self.ranges.get(past)?;
         let block = SackBlock { start: range.start.max(start), end: range.end.min(end) };
@@ -45,6 +51,27 @@ impl Reassembly {
 
     /// Adds a range, merging it with those it touches.
     pub(crate) fn insert(&mut self, start: Seq, end: Seq) {
+        if !self.lengthen_highest(start, end) {
+            self.insert_anywhere(start, end);
+        }
+    }
+
+    /// What comes after a loss mostly lengthens the highest range, which was the last to grow.
+    #[inline]
+    fn lengthen_highest(&mut self, start: Seq, end: Seq) -> bool {
+        let (Some(highest), Some(latest)) = (self.ranges.last_mut(), self.recent.first_mut())
+        else {
+            return false;
+        };
+        let lengthens = highest.end == start && start.before(end) && highest == latest;
+        if lengthens {
+            highest.end = end;
+            latest.end = end;
+        }
+        lengthens
+    }
+
+    fn insert_anywhere(&mut self, start: Seq, end: Seq) {
         let first = self.ranges.partition_point(|range| range.end.before(start));
         let past = self.ranges.partition_point(|range| range.start.at_or_before(end));
         let merged = match self.ranges.get(first..past) {
@@ -55,8 +82,11 @@ impl Reassembly {
             _ => SackBlock { start, end },
         };
         self.ranges.splice(first..past, [merged]);
-        self.recent.retain(|seq| !(merged.start.at_or_before(*seq) && seq.before(merged.end)));
-        self.recent.insert(0, merged.start);
+        let is_apart = |range: &SackBlock| {
+            range.start.before(merged.start) || range.start.at_or_after(merged.end)
+        };
+        self.recent.retain(is_apart);
+        self.recent.insert(0, merged);
         self.recent.truncate(MAX_SACK_BLOCKS);
     }
 
@@ -68,7 +98,7 @@ impl Reassembly {
                 break;
             }
             let range = self.ranges.remove(0);
-            self.recent.retain(|seq| *seq != range.start);
+            self.recent.retain(|recent| *recent != range);
             if range.end.after(rcv_nxt) {
                 reached = Some(range.end);
             }
@@ -89,27 +119,22 @@ impl Reassembly {
                 blocks.push(*around);
             }
         }
-        for start in &self.recent {
+        for range in &self.recent {
             if blocks.len() >= room {
                 break;
             }
-            let range = self.starting_at(*start);
-            if let Some(range) = range.filter(|range| Some(*range) != around) {
+            if Some(range) != around {
                 blocks.push(*range);
             }
         }
         // RFC 2018 §4: as many as fit. Those reported longest ago are the highest, mostly.
         if blocks.len() < room && self.recent.len() < self.ranges.len() {
-            let others = self.ranges.iter().rev().filter(|range| !self.is_recent(range));
+            let others = self.ranges.iter().rev().filter(|range| !self.recent.contains(range));
             for range in others.filter(|range| Some(*range) != around).take(room - blocks.len()) {
                 blocks.push(*range);
             }
         }
         blocks
-    }
-
-    fn is_recent(&self, range: &SackBlock) -> bool {
-        self.recent.contains(&range.start)
     }
 }
 

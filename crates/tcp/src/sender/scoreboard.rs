@@ -237,7 +237,9 @@ impl Scoreboard {
                 && block.end.at_or_before(snd_nxt);
             if sound {
                 let from = self.first_unseen(block);
-                self.sack_range(from, block, &mut delivered);
+                if from.before(block.end) {
+                    self.sack_range(from, block, &mut delivered);
+                }
             }
         }
         self.last_blocks = *blocks;
