@@ -159,14 +159,17 @@ impl Graph {
             let Some(arrives_at) = hop.pass((now, at), ip_len) else {
                 return (link, Err(Stop::FullQueue(at)));
             };
-            let next = match hop.beyond() {
-                Beyond::Link(next) => Some(next),
+            let far_end = (link, Err(Stop::FarEnd(arrives_at)));
+            at = arrives_at;
+            match hop.beyond() {
+                Beyond::Link(next) => link = next,
                 Beyond::Destination => return (link, Ok(arrives_at)),
-                Beyond::ByRoute(row) if dst != hop.to() => self.routes.follow(row, dst),
-                Beyond::ByRoute(_) | Beyond::Unknown => None,
-            };
-            let Some(next) = next else { return (link, Err(Stop::FarEnd(arrives_at))) };
-            (link, at) = (next, arrives_at);
+                Beyond::ByRoute(row) if dst != hop.to() => match self.routes.follow(row, dst) {
+                    Some(next) => link = next,
+                    None => return far_end,
+                },
+                Beyond::ByRoute(_) | Beyond::Unknown => return far_end,
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use crate::topology::Topology;
 use ackord_events::Sink;
 use ackord_tcp::Connection;
 use ackord_units::Time;
-use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Segment, Side};
+use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Side};
 
 /// One end of a flow, on its host.
 // In this order: what every packet asks for, next to what it asks a connection for.
@@ -62,7 +62,7 @@ impl End {
             ecn: Ecn::NotEct,
             ip_len: 0,
             tag: 0,
-            tcp: Some(Segment::default()),
+            tcp: None,
         }
     }
 
@@ -74,8 +74,8 @@ impl End {
         packet: &mut Packet,
         sink: &mut S,
     ) -> bool {
-        let segment = packet.tcp.get_or_insert_default();
-        let Some(ecn) = self.connection.poll_segment_into(now, segment, sink) else { return false };
+        let ecn = self.connection.poll_segment_into(now, &mut packet.tcp, sink);
+        let (Some(ecn), Some(segment)) = (ecn, &packet.tcp) else { return false };
         packet.ecn = ecn;
         packet.ip_len = self.ip.header_len() + segment.header_len() + segment.payload_len;
         true

@@ -15,21 +15,20 @@ impl Connection {
     /// packet is to have. Call until there is none.
     #[inline]
     pub fn poll_segment<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<Outbound> {
-        let mut segment = Segment::default();
+        let mut segment = None;
         let ecn = self.poll_segment_into(now, &mut segment, sink)?;
-        Some(Outbound { segment, ecn })
+        segment.map(|segment| Outbound { segment, ecn })
     }
 
     /// The same, written to where the caller wants it, whatever is there: where millions of packets are made, every
-    /// copy counts.
+    /// copy counts. Without a next segment it stays as it is.
     #[inline(always)]
     pub fn poll_segment_into<S: Sink>(
         &mut self,
         now: Time,
-        segment: &mut Segment,
+        place: &mut Option<Segment>,
         sink: &mut S,
     ) -> Option<Ecn> {
-        let trace = &mut Trace::new(now, self.id, sink);
         if self.state == TcpState::Established && self.pending_control.is_none() {
             match self.sender.next_at_a_glance() {
                 // Blocks beside data leave less room for it.
@@ -38,21 +37,23 @@ impl Connection {
                 Next::Nothing | Next::HeldBack if self.reports_blocks() => {}
                 Next::Nothing | Next::HeldBack => {
                     let seq = self.sender.queue().snd_nxt();
+                    let trace = &mut Trace::new(now, self.id, sink);
                     self.emit_sent(trace, seq, 0, SegmentKind::PureAck);
-                    self.write_ordinary(now, segment, seq, 0);
+                    self.write_ordinary(now, place.insert(Segment::default()), seq, 0);
                     return Some(Ecn::NotEct);
                 }
                 Next::FullSized if self.receiver.owed != Owed::BeforeAnswers => {
                     let (seq, payload) = self.sender.send_full(now);
+                    let trace = &mut Trace::new(now, self.id, sink);
                     self.emit_sent(trace, seq, payload, SegmentKind::New);
-                    self.write_ordinary(now, segment, seq, payload);
+                    self.write_ordinary(now, place.insert(Segment::default()), seq, payload);
                     return Some(Ecn::NotEct);
                 }
                 Next::FullSized | Next::Other => {}
             }
         }
-        let outbound = self.segment_that_leaves(trace)?;
-        *segment = outbound.segment;
+        let outbound = self.segment_that_leaves(&mut Trace::new(now, self.id, sink))?;
+        *place = Some(outbound.segment);
         Some(outbound.ecn)
     }
 
@@ -239,10 +240,10 @@ impl Connection {
         segment
     }
 
-    /// Writes a segment with nothing on it but acknowledgment, window and timestamps: what leaves most of the time.
+    /// Makes a blank segment one with nothing on it but acknowledgment, window and timestamps: what leaves most of the
+    /// time.
     #[inline(always)]
     fn write_ordinary(&mut self, now: Time, segment: &mut Segment, seq: Seq, payload_len: u32) {
-        *segment = Segment::default();
         segment.seq = seq;
         segment.payload_len = payload_len;
         segment.flags = Flags::ACK | self.ecn.echo();

@@ -54,7 +54,8 @@ impl Receiver {
     /// The most that a window field can say.
     #[inline]
     fn most(&self) -> Bytes {
-        Bytes(u64::from(u16::MAX) << self.scale)
+        // At most 14, so that nothing is checked.
+        Bytes(u64::from(u16::MAX).wrapping_shl(u32::from(self.scale)))
     }
 
     /// The window to announce: RCV.WND by the silly-window rule of RFC 9293 §3.8.6.2.2.

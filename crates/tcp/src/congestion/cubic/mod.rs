@@ -176,8 +176,9 @@ impl Cubic {
         self.epoch = Some(epoch);
         // The one place where segments become bytes: whole ones, the rest carried on.
         let bytes = growth.min(acked + 1.0) * self.window.smss.get() as f64 + self.carried;
-        self.window.cwnd += Bytes(bytes as u64);
-        self.carried = bytes.fract();
+        let whole = bytes as u64;
+        self.window.cwnd += Bytes(whole);
+        self.carried = bytes - whole as f64;
     }
 
     fn slow_start(&mut self, now: Time, ack: &AckSample) {
