@@ -260,6 +260,7 @@ impl Scoreboard {
         if index > 0 && within(&self.sent[index - 1]) {
             index -= 1;
         }
+        let first = index;
         while let Some(sent) = self.sent.get_mut(index) {
             if !sent.end().at_or_before(block.end) {
                 break;
@@ -269,7 +270,7 @@ impl Scoreboard {
                 SentState::InFlight => self.pipe -= sent.in_pipe(bytes),
                 SentState::Lost => self.lost_segments -= 1,
                 SentState::Sacked => {
-                    index += 1;
+                    index += usize::from(sent.sacked_run);
                     continue;
                 }
             }
@@ -288,6 +289,10 @@ impl Scoreboard {
             let neighbours = u32::from(below) + u32::from(self.is_sacked(index + 1));
             self.sacked_sequences = self.sacked_sequences + 1 - neighbours;
             index += 1;
+        }
+        // A retransmission joins long sequences, which come with a start that is new: then this is what is skipped.
+        if index > first {
+            self.sent[first].sacked_run = u16::try_from(index - first).unwrap_or(u16::MAX);
         }
     }
 
@@ -331,6 +336,7 @@ impl Scoreboard {
         for sent in &mut self.sent {
             if sent.state == SentState::Sacked {
                 sent.state = SentState::InFlight;
+                sent.sacked_run = 1;
                 self.pipe += u64::from(sent.seq_len());
             }
         }

@@ -19,6 +19,8 @@ pub(crate) struct Sent {
     pub(crate) retransmitted: bool,
     /// How often it counts while in flight.
     pub(super) copies: Copies,
+    /// From it on at least so many are Sacked, where it is itself: looked at together the next time.
+    pub(super) sacked_run: u16,
 }
 
 /// Where a segment is thought to be.
@@ -52,6 +54,7 @@ impl Sent {
             state: SentState::InFlight,
             retransmitted: false,
             copies: Copies::One,
+            sacked_run: 1,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use ackord_units::Time;
+use proptest::prelude::*;
 
 /// Ten segments of 100 bytes from sequence number 0, sent a nanosecond apart.
 fn ten() -> Scoreboard {
@@ -202,4 +203,42 @@ fn the_rest_of_a_segment_that_was_reported_in_part_is_taken_in() {
     assert_eq!(sack(&mut board, &[(100, 250)]), 100);
     assert_eq!(sack(&mut board, &[(100, 300)]), 100);
     assert_eq!(sack(&mut board, &[(100, 450)]), 100);
+}
+
+proptest! {
+    /// Runs of Sacked segments that are looked at together count as one by one: against a scoreboard that looks at
+    /// every segment, whatever is reported, in whatever order, and acknowledged in between.
+    #[test]
+    fn what_is_sacked_is_what_was_reported(
+        steps in prop::collection::vec((0_u32..60, 1_u32..20, 0_u32..60, 1_u32..20, prop::option::weighted(0.2, 0_u32..4)), 1..60),
+    ) {
+        const SEGMENTS: u32 = 80;
+        let mut board = Scoreboard::default();
+        for i in 0..SEGMENTS {
+            board.push(Sent::first(Seq(i * 100), 100, false, Time::ZERO));
+        }
+        let (mut reported, mut acked) = (vec![false; SEGMENTS as usize], 0);
+        for (first, length, second, longer, acks) in steps {
+            let ranges = [(first, (first + length).min(SEGMENTS)), (second, (second + longer).min(SEGMENTS))]
+                .map(|(start, end)| (start.max(acked), end));
+            let sound: Vec<_> = ranges.into_iter().filter(|(start, end)| start < end).collect();
+            let in_bytes: Vec<_> = sound.iter().map(|(start, end)| (start * 100, end * 100)).collect();
+            let una = Seq(acked * 100);
+            let news = board.mark_sacked(&blocks(&in_bytes), una, Seq(SEGMENTS * 100), |_| {});
+            let mut expected = 0;
+            for segment in sound.iter().flat_map(|(start, end)| *start..*end) {
+                expected += u64::from(!std::mem::replace(&mut reported[segment as usize], true)) * 100;
+            }
+            prop_assert_eq!(news, expected);
+            if let Some(acks) = acks {
+                acked = (acked + acks).min(SEGMENTS - 1);
+                board.acknowledge(Seq(acked * 100), |_| {});
+            }
+            let left = &reported[acked as usize..];
+            let states = board.sent.iter().map(|sent| sent.state == SentState::Sacked);
+            prop_assert!(states.eq(left.iter().copied()));
+            let sequences = left.chunk_by(|one, next| one == next).filter(|run| run[0]).count();
+            prop_assert_eq!(board.sacked_sequences(), sequences as u32);
+        }
+    }
 }
