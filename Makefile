@@ -15,7 +15,7 @@ HZ ?= 250
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo ui agent python docs test test-long quick check cost papers interop accuracy fuzz audit kernel package pgo bench bench-peers ns2-band ns3-band generated fmt
+.PHONY: help demo ui agent python docs test test-long quick check cost papers interop accuracy fuzz audit kernel package bench bench-peers ns2-band ns3-band generated fmt
 
 help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -115,11 +115,6 @@ package: ## a static program and a .deb of it, into out/package (installs clang;
 	@scripts/ui.sh tolerant
 	@scripts/install.sh package
 	@scripts/package.sh $(SHIP)
-
-pgo: ## the program, built with what the compiler learns from runs of it (takes twice as long; needs rustup)
-	@scripts/install.sh build
-	@scripts/ui.sh tolerant
-	@scripts/pgo.sh
 
 bench: ## what a packet costs in the simulator
 	@scripts/install.sh build

@@ -63,7 +63,7 @@ long() {
     part "tests in documentation" doc_tests
     part "pages of the guide" cargo run --quiet --package ackord-xtask -- guide
     # The same inputs every time, so that a change is not blamed for another's; `make fuzz` is free.
-    part fuzzing env SEED=1 scripts/fuzz.sh 10
+    part fuzzing env SEED=1 scripts/fuzz.sh 6
 }
 
 # Crates whose tests need nothing but a processor.
