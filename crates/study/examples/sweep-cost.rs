@@ -50,6 +50,7 @@ struct Taken {
     wall_s: f64,
 }
 
+#[expect(clippy::disallowed_methods, reason = "measures")]
 fn taken(work: impl FnOnce() -> Result<(), Box<dyn Error>>) -> Result<Taken, Box<dyn Error>> {
     let processor = || {
         Ok::<i64, nix::Error>(clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID)?.num_nanoseconds())
