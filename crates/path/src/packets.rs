@@ -1,4 +1,5 @@
-//! The packets under way, each in one place from entry to exit.
+//! The packets under way, each in one place from entry to exit, but for those that a link which looks ahead keeps
+//! until they are at their destination (`link/hop.rs`).
 //!
 //! A packet is copied in when it enters the graph and out when it leaves; in between, queues and
 //! wires hand on the number of its slot. Places are used in turn, round and round, those passed over that are
