@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | `graph/builder.rs` | [`GraphBuilder`](builder::GraphBuilder): how a graph is put together, and what it refuses |
 //! | `graph/chains.rs` | packets that go through several links in one step |
+//! | `graph/foresight.rs` | which links those are |
+//! | `graph/junction.rs` | where chains meet |
 //! | `graph/proxies.rs` | packets that meet a middlebox, and those it sends |
 //!
 //! Everything inside happens at its theoretical instant, in order of time, and at one instant in
@@ -12,6 +14,8 @@
 
 pub(crate) mod builder;
 mod chains;
+mod foresight;
+mod junction;
 mod proxies;
 
 use crate::Schedule;
@@ -24,6 +28,8 @@ use crate::routes::Routes;
 use ackord_events::{DropReason, Event, LinkId, Sink};
 use ackord_units::{Span, Time};
 use ackord_wire::{NodeId, Packet};
+use chains::{Arrival, Keeper};
+use junction::Junction;
 use std::collections::VecDeque;
 
 /// Nodes, links, routes, and the packets under way.
@@ -32,13 +38,17 @@ pub struct Graph {
     links: Vec<Link>,
     /// By link: the same if it is ordinary and the graph looks ahead. Empty if the graph does not.
     hops: Vec<Option<Hop>>,
+    /// By link: who keeps what will be at its far end. Empty, too, where that is always the link.
+    keepers: Vec<Keeper>,
+    /// Where chains of them meet.
+    junctions: Vec<Junction>,
     media: Vec<Medium>,
     proxies: Vec<Place>,
     /// What a middlebox sends, until it is sent: kept so that its room is used again.
     outbox: Outbox,
     routes: Routes,
     nodes: usize,
-    /// Links by number, then media, then middleboxes.
+    /// Links by number, then media, then middleboxes or junctions.
     schedule: Schedule,
     packets: Packets,
     /// Deliveries that were due before a packet that has entered since.
@@ -187,7 +197,7 @@ impl Graph {
             on_links += link.in_flight();
             duplicated += link.stats().duplicated;
         }
-        on_links += self.to_be_dropped();
+        on_links += self.not_on_links();
         on_links += self.media.iter().map(Medium::held).sum::<u64>();
         assert_eq!(on_links, self.packets.len() as u64, "every packet has one slot");
         let in_flight = on_links + self.on_last_way() + self.ready.len() as u64;
@@ -272,13 +282,15 @@ impl Graph {
             self.step_other(at, due as usize - self.links.len(), sink);
             return None;
         }
-        if let Some(delivery) = self.land(at, due) {
-            return Some(delivery);
-        }
-        let link = &mut self.links[due as usize];
-        let arrived = link.take_arrival(at, &mut self.packets, sink);
-        self.schedule.set(due, link.due_at().unwrap_or(Time::NEVER));
-        let slot = arrived?;
+        let slot = match self.keepers.get(due as usize) {
+            None | Some(Keeper::Wire) => self.take_arrival(at, due, sink)?,
+            Some(Keeper::Hop) => return self.land(at, due),
+            Some(Keeper::Junction(number)) => match self.arrive(at, due, *number) {
+                Arrival::AtDestination(delivery) => return Some(delivery),
+                Arrival::UnderWay(slot) => slot,
+                Arrival::OnWire => self.take_arrival(at, due, sink)?,
+            },
+        };
         let link = &self.links[due as usize];
         let (node, onward) = (link.to(), link.onward());
         if let Some(LinkId(watcher)) = link.watcher() {
@@ -304,6 +316,15 @@ impl Graph {
             }
         }
         None
+    }
+
+    /// The packet that comes out of a link now, unless that loses it.
+    #[inline(always)]
+    fn take_arrival<S: Sink>(&mut self, at: Time, due: u32, sink: &mut S) -> Option<Slot> {
+        let link = &mut self.links[due as usize];
+        let arrived = link.take_arrival(at, &mut self.packets, sink);
+        self.schedule.set(due, link.due_at().unwrap_or(Time::NEVER));
+        arrived
     }
 
     /// Whether a link is ordinary and the graph looks ahead.
@@ -340,11 +361,12 @@ impl Graph {
         self.schedule_medium(medium.0 as usize);
     }
 
-    /// A medium or a middlebox is due.
+    /// A medium, a middlebox or a junction is due.
     #[inline(never)]
     fn step_other<S: Sink>(&mut self, now: Time, other: usize, sink: &mut S) {
         match other.checked_sub(self.media.len()) {
             None => self.step_medium(now, other, sink),
+            Some(junction) if self.proxies.is_empty() => self.step_junction(now, junction / 2),
             Some(proxy) => self.step_proxy(now, proxy, sink),
         }
     }

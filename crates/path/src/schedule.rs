@@ -5,19 +5,22 @@
 //! a time rewrites one path from leaf to root, log2(n) minima without a data-dependent branch, and no position table.
 //! The comparison with other structures is decision 0050 and `benches/schedule.rs`.
 //!
-//! Ties go to the smaller id. There is one entry per id: setting a time replaces the former one.
+//! Ties go to the smaller id. There is one entry per id: setting a time replaces the former one. An id has a leaf from
+//! when it is due first, so that those that never are cost nothing.
 
 use ackord_units::Time;
 
 /// One time per id, and the earliest of them. [`Time::NEVER`] is "not scheduled".
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// A heap-shaped array of keys: node 1 is the root, node `n`'s children are `2n` and `2n + 1`, leaf `id` is
-    /// node `leaves + id`.
+    /// A heap-shaped array of keys: node 1 is the root, node `n`'s children are `2n` and `2n + 1`, leaf `n` is
+    /// node `leaves + n`.
     nodes: Vec<u64>,
     leaves: usize,
-    /// When each id is due.
-    times: Vec<Time>,
+    /// By id: its leaf, or [`NO_LEAF`].
+    places: Vec<u32>,
+    /// By leaf: when it is due, and in whose name.
+    entries: Vec<(Time, u32)>,
     /// How many bits of a key are the id.
     id_bits: u32,
     /// The time, in nanoseconds, from which keys count.
@@ -30,6 +33,8 @@ pub struct Schedule {
 
 /// The key of an id that is not scheduled.
 const NOT_DUE: u64 = u64::MAX;
+/// The leaf of an id that never was.
+const NO_LEAF: u32 = u32::MAX;
 
 impl Schedule {
     /// A schedule for the ids `0..ids`, none of them due.
@@ -38,9 +43,10 @@ impl Schedule {
     /// If there are more than 2^31 ids.
     pub fn new(ids: usize) -> Schedule {
         let mut schedule = Schedule {
-            nodes: Vec::new(),
-            leaves: 0,
-            times: Vec::new(),
+            nodes: vec![NOT_DUE; 4],
+            leaves: 2,
+            places: Vec::new(),
+            entries: Vec::new(),
             id_bits: 0,
             base: 0,
             far: 0,
@@ -52,7 +58,7 @@ impl Schedule {
 
     /// Makes room for the ids `0..ids`; those already there keep their times.
     pub fn grow(&mut self, ids: usize) {
-        if ids > self.times.len() {
+        if ids > self.places.len() {
             self.make_room(ids.next_power_of_two());
         }
     }
@@ -63,16 +69,29 @@ impl Schedule {
     /// If `id` is beyond the ids the schedule was made for.
     #[inline(always)]
     pub fn set(&mut self, id: u32, time: Time) {
-        self.times[id as usize] = time;
+        self.set_as(id, time, id);
+    }
+
+    /// The same in the name of another id, which is told and decides ties.
+    #[inline(always)]
+    pub(crate) fn set_as(&mut self, id: u32, time: Time, name: u32) {
+        let mut place = self.places[id as usize];
+        if place == NO_LEAF {
+            if time == Time::NEVER {
+                return;
+            }
+            place = self.add_leaf(id);
+        }
+        self.entries[place as usize] = (time, name);
         let after = time.as_nanos().wrapping_sub(self.base);
         let key = if after < self.far {
-            self.key(after, id)
+            self.key(after, name)
         } else if time == Time::NEVER {
             NOT_DUE
         } else {
-            return self.set_beyond(id, time);
+            return self.set_beyond(place, time, name);
         };
-        self.put(id, key);
+        self.put(place, key);
         if self.root() >= self.far_key {
             self.look_farther();
         }
@@ -102,7 +121,7 @@ impl Schedule {
     /// When `id` is due; [`Time::NEVER`] if it is not.
     #[inline]
     pub fn time_of(&self, id: u32) -> Time {
-        self.times[id as usize]
+        self.entries.get(self.places[id as usize] as usize).map_or(Time::NEVER, |entry| entry.0)
     }
 
     /// The key of an id that is due so many nanoseconds after the base.
@@ -114,8 +133,8 @@ impl Schedule {
 
     /// Writes a key and the least keys above it.
     #[inline]
-    fn put(&mut self, id: u32, mut key: u64) {
-        let mut node = self.leaves + id as usize;
+    fn put(&mut self, place: u32, mut key: u64) {
+        let mut node = self.leaves + place as usize;
         self.nodes[node] = key;
         while node > 1 {
             key = key.min(self.nodes[node ^ 1]);
@@ -132,11 +151,11 @@ impl Schedule {
 
     /// A time before those that keys can tell, or after them.
     #[cold]
-    fn set_beyond(&mut self, id: u32, time: Time) {
+    fn set_beyond(&mut self, place: u32, time: Time, name: u32) {
         if time.as_nanos() < self.base {
             return self.rebase();
         }
-        self.put(id, self.key(self.far, id));
+        self.put(place, self.key(self.far, name));
         if self.root() >= self.far_key {
             self.look_farther();
         }
@@ -152,29 +171,42 @@ impl Schedule {
 
     /// Lets keys count from the earliest time.
     fn rebase(&mut self) {
-        let earliest = self.times.iter().min().copied().unwrap_or(Time::NEVER);
+        let earliest = self.entries.iter().map(|entry| entry.0).min().unwrap_or(Time::NEVER);
         self.base = match earliest {
             Time::NEVER => 0,
             // No later than leaves "never" beyond what keys can tell.
             earliest => earliest.as_nanos().min(Time::NEVER.as_nanos() - self.far),
         };
-        for id in 0..self.times.len() as u32 {
-            let time = self.times[id as usize];
+        for place in 0..self.entries.len() {
+            let (time, name) = self.entries[place];
             let after = time.as_nanos().wrapping_sub(self.base).min(self.far);
-            self.put(id, if time == Time::NEVER { NOT_DUE } else { self.key(after, id) });
+            let key = if time == Time::NEVER { NOT_DUE } else { self.key(after, name) };
+            self.put(place as u32, key);
         }
     }
 
     fn make_room(&mut self, ids: usize) {
         assert!(ids <= 1 << 31, "ids are 32-bit");
-        self.times.resize(ids, Time::NEVER);
-        self.leaves = ids.next_power_of_two().max(2);
-        self.nodes = vec![NOT_DUE; 2 * self.leaves];
-        self.id_bits = self.leaves.ilog2();
+        self.places.resize(ids, NO_LEAF);
+        self.id_bits = ids.next_power_of_two().max(2).ilog2();
         // One less than fits: with an id of ones only it would be the key of who is not due.
         self.far = (u64::MAX >> self.id_bits) - 1;
         self.far_key = self.far << self.id_bits;
         self.rebase();
+    }
+
+    /// A leaf for an id, which is due for the first time.
+    #[cold]
+    fn add_leaf(&mut self, id: u32) -> u32 {
+        let place = self.entries.len();
+        self.entries.push((Time::NEVER, id));
+        self.places[id as usize] = place as u32;
+        if place == self.leaves {
+            self.leaves *= 2;
+            self.nodes = vec![NOT_DUE; 2 * self.leaves];
+            self.rebase();
+        }
+        place as u32
     }
 }
 

@@ -20,8 +20,8 @@ struct Hop {
     damages: bool,
 }
 
-/// Two hosts, three routers in a row, two hosts; both ways.
-const ENDS: [(u16, u16); 6] = [(0, 2), (1, 2), (2, 3), (3, 4), (4, 5), (4, 6)];
+/// Two hosts, three routers in a row, two hosts, and one at the router between; both ways.
+const ENDS: [(u16, u16); 7] = [(0, 2), (1, 2), (2, 3), (3, 4), (4, 5), (4, 6), (3, 7)];
 const LINKS: usize = 2 * ENDS.len();
 
 fn chain(hops: &[Hop]) -> Graph {
@@ -29,6 +29,7 @@ fn chain(hops: &[Hop]) -> Graph {
     for role in [Role::Host, Role::Host, Role::Router, Role::Router, Role::Router, Role::Host] {
         builder.add_node(role);
     }
+    builder.add_node(Role::Host);
     builder.add_node(Role::Host);
     let both_ways = ENDS.into_iter().flat_map(|(from, to)| [(from, to), (to, from)]);
     for ((from, to), hop) in both_ways.zip(hops) {
@@ -56,9 +57,9 @@ struct Seen {
     packets: Conservation,
 }
 
-/// From the hosts on one side to those on the other, and back.
+/// From the hosts on one side to those on the other and between, and back.
 fn ways() -> Vec<(NodeId, NodeId)> {
-    let there = [(0, 5), (0, 6), (1, 5), (1, 6)].map(|(from, to)| (NodeId(from), NodeId(to)));
+    let there = [(0, 5), (0, 6), (1, 5), (1, 6), (0, 7), (1, 7)].map(|(from, to)| (NodeId(from), NodeId(to)));
     there.into_iter().flat_map(|(from, to)| [(from, to), (to, from)]).collect()
 }
 
@@ -114,7 +115,7 @@ proptest! {
     #[test]
     fn nobody_can_tell_a_graph_that_looks_ahead(
         hops in prop::collection::vec(hop(), LINKS),
-        packets in prop::collection::vec((0_u64..20_000, 40_u32..1_500, 0_u16..2, 5_u16..7), 1..80),
+        packets in prop::collection::vec((0_u64..20_000, 40_u32..1_500, 0_u16..2, 5_u16..8), 1..80),
     ) {
         let mut one_by_one = chain(&hops);
         let mut looks_ahead = one_by_one.clone();
@@ -126,9 +127,9 @@ proptest! {
     }
 }
 
-/// A link that two hosts share is not fed by either; from there on a packet is looked at once, where it arrives.
+/// Where ways join, packets go on when the first of them could be at the far end, and only their ends are looked at.
 #[test]
-fn a_packet_is_looked_at_where_ways_join_and_at_its_end() {
+fn a_packet_goes_on_from_where_ways_join_and_is_looked_at_at_its_end() {
     let ordinary = Hop {
         bits_per_sec: 1_000_000,
         delay_us: 1_000,
@@ -141,7 +142,8 @@ fn a_packet_is_looked_at_where_ways_join_and_at_its_end() {
     let mut packet = packet(1, 1_000, 1);
     packet.dst = NodeId(5);
     graph.handle_packet(Time::ZERO, packet, &mut NoSink);
-    assert_eq!(graph.deadline(), Some(at_us(8_000 + 1_000)));
-    assert_eq!(graph.poll_delivery(at_us(8_000 + 1_000), &mut NoSink), None);
+    let goes_on_at = at_us(8_000 + 1_000 + 1_000) - Span::from_nanos(1);
+    assert_eq!(graph.deadline(), Some(goes_on_at));
+    assert_eq!(graph.poll_delivery(goes_on_at, &mut NoSink), None);
     assert_eq!(graph.deadline(), Some(at_us(4 * (8_000 + 1_000))));
 }

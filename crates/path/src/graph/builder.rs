@@ -141,6 +141,8 @@ impl GraphBuilder {
             schedule,
             links,
             hops: Vec::new(),
+            keepers: Vec::new(),
+            junctions: Vec::new(),
             media,
             proxies,
             outbox: Outbox::default(),

@@ -2,29 +2,16 @@
 //!
 //! What becomes of a packet on an ordinary link is known when it comes there (`link/ahead.rs`). Where all packets of
 //! the next link come from this one, the order in which they come there is known too: so the packet is given to that
-//! link at once, and only its arrival at the end of the chain is scheduled. What is delivered, and when, and what links
-//! count is the same; what they would tell on the way would be told too early, and so is not told at all.
+//! link at once, and only its arrival at the end of the chain is scheduled. Where chains meet, packets wait until their
+//! order is known (`graph/junction.rs`). What is delivered, and when, and what links count is the same; what they would tell on the way would be told too early, and so is not told at all.
 
 use super::{Delivery, Graph};
-use crate::link::{Beyond, Hop, Link};
+use super::junction::{Junction, Kept, Passage};
+use crate::link::{Beyond, Hop};
 use crate::packets::Slot;
 use ackord_events::{DropReason, NoSink};
 use ackord_units::Time;
 use ackord_wire::{NodeId, Packet};
-
-/// Up to so many links keep the packets that are on their way to their destinations. Where there are more, one place
-/// keeps all: hundreds of rings take more of a processor's cache than one.
-const MOST_KEEPERS: usize = 32;
-
-/// Where a link's packets come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Feeder {
-    /// There are none.
-    None,
-    Host,
-    Link(u32),
-    Several,
-}
 
 /// Where a packet that goes through a chain stops short of its destination.
 #[derive(Clone, Copy, Debug)]
@@ -33,96 +20,39 @@ enum Stop {
     FarEnd(Time),
     /// At a link that will have no room for it then.
     FullQueue(Time),
+    /// Where chains meet, at the junction of this number, then.
+    Junction(u32, Time),
+}
+
+/// Who keeps packets that will be at the far end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keeper {
+    /// The link.
+    Wire,
+    /// The link as one that looks ahead: it always leads to their destination.
+    Hop,
+    /// The junction of this number, by which all of them have come. Now and then the link.
+    Junction(u32),
+}
+
+/// What comes out of a link.
+pub(super) enum Arrival {
+    /// What the link keeps itself.
+    OnWire,
+    AtDestination(Delivery),
+    UnderWay(Slot),
 }
 
 impl Graph {
-    /// From now on packets go through chains of ordinary links in one step, of which sinks are told nothing: for runs
-    /// of which only the end is of interest. What links have counted is exact after [`Graph::settle`]; what waits in
-    /// their queues cannot be asked for.
-    ///
-    /// `ways` are all sources and destinations of packets that will enter: a packet between others would come to links
-    /// out of turn. Of no effect where there are middleboxes, which may send anything.
-    ///
-    /// # Panics
-    /// If a packet has entered already.
-    pub fn look_ahead(&mut self, ways: &[(NodeId, NodeId)]) {
-        assert_eq!(self.injected + self.made, 0, "no packet is under way");
-        if !self.proxies.is_empty() {
-            return;
-        }
-        let feeders = self.feeders(ways);
-        let is_fed = |link: u32| match feeders[link as usize] {
-            Feeder::Link(by) => self.links[link as usize].is_planned() && self.may_feed(by),
-            Feeder::None | Feeder::Host | Feeder::Several => false,
-        };
-        let fed: Vec<_> = (0..self.links.len() as u32).map(is_fed).collect();
-        let beyond = self.beyond(ways, &fed);
-        let ends = |beyond: &&Option<Beyond>| matches!(beyond, Some(Beyond::Destination));
-        // A damaged packet is not delivered.
-        let keep = beyond.iter().filter(ends).count() <= MOST_KEEPERS
-            && !self.links.iter().any(Link::may_damage);
-        let hops = self.links.iter().zip(beyond).map(|(link, beyond)| {
-            let kept = keep && link.watcher().is_none();
-            let known = beyond.filter(|beyond| kept || !matches!(beyond, Beyond::Destination));
-            Hop::of(link, known.unwrap_or(Beyond::Unknown))
-        });
-        self.hops = hops.collect();
-    }
-
-    /// What packets meet at the far ends of links, of which `fed` are told of them by the link before.
-    fn beyond(&self, ways: &[(NodeId, NodeId)], fed: &[bool]) -> Vec<Option<Beyond>> {
-        let mut beyond = vec![None; fed.len()];
-        for way in ways {
-            let mut links = self.links_of(*way).peekable();
-            while let Some(link) = links.next() {
-                let there = match links.peek() {
-                    None => Beyond::Destination,
-                    Some(next) if fed[*next as usize] => Beyond::Link(*next),
-                    Some(_) => Beyond::Unknown,
-                };
-                let row = self.links[link as usize].onward();
-                let known: &mut Option<Beyond> = &mut beyond[link as usize];
-                *known = Some(known.map_or(there, |known| known.or(there, row)));
-            }
-        }
-        beyond
-    }
-
-    /// Where the packets of every link come from.
-    fn feeders(&self, ways: &[(NodeId, NodeId)]) -> Vec<Feeder> {
-        let mut feeders = vec![Feeder::None; self.links.len()];
-        for way in ways {
-            let mut from = Feeder::Host;
-            for link in self.links_of(*way) {
-                let feeder = &mut feeders[link as usize];
-                let is_first = *feeder == Feeder::None || *feeder == from;
-                *feeder = if is_first { from } else { Feeder::Several };
-                from = Feeder::Link(link);
-            }
-        }
-        feeders
-    }
-
-    /// Whether what comes out of a link is known ahead, and nobody looks at it there.
-    fn may_feed(&self, link: u32) -> bool {
-        let link = &self.links[link as usize];
-        link.is_planned() && link.watcher().is_none()
-    }
-
-    /// The links that packets take from a node to another.
-    fn links_of(&self, (src, dst): (NodeId, NodeId)) -> impl Iterator<Item = u32> {
-        let first = self.routes.next(src, dst);
-        std::iter::successors(first, move |link| {
-            let link = &self.links[*link as usize];
-            if link.to() == dst { None } else { self.routes.follow(link.onward(), dst) }
-        })
-    }
-
     /// A packet enters the graph on an ordinary link.
     #[inline(always)]
     pub(super) fn enter_chain(&mut self, now: Time, link: u32, packet: &Packet) {
         match self.follow_chain(now, link, (packet.ip_len, packet.dst)) {
             (link, Ok(at)) => self.launch(link, at, packet),
+            (by, Err(Stop::Junction(junction, at))) => {
+                let slot = self.packets.insert(packet);
+                self.expect(junction, Passage { at, by, slot, lands: false });
+            }
             (link, Err(stop)) => {
                 let slot = self.packets.insert(packet);
                 self.leave_chain(now, link, stop, slot);
@@ -161,15 +91,27 @@ impl Graph {
             };
             let far_end = (link, Err(Stop::FarEnd(arrives_at)));
             at = arrives_at;
-            match hop.beyond() {
-                Beyond::Link(next) => link = next,
+            let next = match hop.beyond() {
+                Beyond::Link(next) => {
+                    link = next;
+                    continue;
+                }
+                Beyond::Junction(junction) => {
+                    return (link, Err(Stop::Junction(junction, arrives_at)));
+                }
                 Beyond::Destination => return (link, Ok(arrives_at)),
                 Beyond::ByRoute(row) if dst != hop.to() => match self.routes.follow(row, dst) {
-                    Some(next) => link = next,
+                    Some(next) => next,
                     None => return far_end,
                 },
                 Beyond::ByRoute(_) | Beyond::Unknown => return far_end,
+            };
+            if let Some(Some(hop)) = self.hops.get(next as usize)
+                && let Some(junction) = hop.junction()
+            {
+                return (link, Err(Stop::Junction(junction, arrives_at)));
             }
+            link = next;
         }
     }
 
@@ -187,27 +129,104 @@ impl Graph {
     /// A packet goes no farther than this for now.
     #[inline(never)]
     fn leave_chain(&mut self, now: Time, link: u32, stop: Stop, slot: Slot) {
-        let place = link as usize;
         match stop {
             Stop::FarEnd(at) => {
-                if let Some(due_at) = self.links[place].launch_last(at, slot) {
+                if !self.keep_at_junction(link, at, slot)
+                    && let Some(due_at) = self.links[link as usize].launch_last(at, slot)
+                {
                     self.schedule.set(link, due_at);
                 }
             }
             Stop::FullQueue(at) => {
-                if let Some(Some(hop)) = self.hops.get_mut(place) {
+                if let Some(Some(hop)) = self.hops.get_mut(link as usize) {
                     hop.refuse(at, slot);
                 }
-                self.drop_on_hop(now, place);
+                self.drop_on_hop(now, link as usize);
+            }
+            Stop::Junction(junction, at) => {
+                self.expect(junction, Passage { at, by: link, slot, lands: false });
             }
         }
     }
 
-    /// The packet that is at its destination now, if it came on a link that always leads there.
+    /// A packet will come to where chains meet.
+    #[inline(always)]
+    fn expect(&mut self, junction: u32, passage: Passage) {
+        let junction = &mut self.junctions[junction as usize];
+        if let Some(due_at) = junction.expect(passage) {
+            self.schedule.set(junction.id(), due_at);
+        }
+    }
+
+    /// Packets go on from a junction: all that come there up to and including `now`.
+    pub(super) fn step_junction(&mut self, now: Time, number: usize) {
+        let junction = &mut self.junctions[number];
+        let (first, going) = (junction.link(), junction.take_until(now));
+        self.schedule.set(junction.id(), junction.due_at());
+        for &Passage { at: now, slot, .. } in &going {
+            match self.follow_chain(now, first, (slot.ip_len, slot.dst)) {
+                (by, Err(Stop::FarEnd(at))) if self.keep_behind_others(number, by, at, slot) => {}
+                (link, Err(stop)) => self.leave_chain(now, link, stop, slot),
+                (_, Ok(_)) => unreachable!("what has come by a junction is kept there"),
+            }
+        }
+        self.junctions[number].give_back(going);
+    }
+
+    /// A packet that has gone on from a junction will be at the far end of this link, later than the others. Whether it is.
+    #[inline(always)]
+    fn keep_behind_others(&mut self, number: usize, by: u32, at: Time, slot: Slot) -> bool {
+        let Some(Some(hop)) = self.hops.get(by as usize) else { return false };
+        let lands = hop.is_end_of(slot);
+        self.junctions[number].push(Passage { at, by, slot, lands })
+    }
+
+    /// Whether a junction keeps a packet that will be at the far end of this link.
+    fn keep_at_junction(&mut self, by: u32, at: Time, slot: Slot) -> bool {
+        let place = by as usize;
+        let (Keeper::Junction(number), Some(hop)) = (self.keepers[place], &self.hops[place]) else {
+            return false;
+        };
+        let junction = &mut self.junctions[number as usize];
+        let kept = junction.keep(Passage { at, by, slot, lands: hop.is_end_of(slot) });
+        if kept == Kept::First {
+            self.schedule_next(number);
+        }
+        kept != Kept::Not
+    }
+
+    /// When the next of the packets that have gone on from a junction is at the end of its chain.
+    #[inline(always)]
+    fn schedule_next(&mut self, number: u32) {
+        let junction = &self.junctions[number as usize];
+        match junction.next() {
+            Some(next) => {
+                self.packets.fetch(next.slot);
+                self.schedule.set_as(junction.id() + 1, next.at, next.by);
+            }
+            None => self.schedule.clear(junction.id() + 1),
+        }
+    }
+
+    /// What comes out of a link now, if it has gone on from this junction and was kept there.
+    #[inline(always)]
+    pub(super) fn arrive(&mut self, at: Time, link: u32, number: u32) -> Arrival {
+        let Some(Passage { slot, lands, .. }) = self.junctions[number as usize].take(at, link)
+        else {
+            return Arrival::OnWire;
+        };
+        self.schedule_next(number);
+        if lands {
+            let packet = self.packets.release(slot);
+            return Arrival::AtDestination(Delivery { at, node: slot.dst, packet });
+        }
+        Arrival::UnderWay(slot)
+    }
+
+    /// The packet that is at its destination now, on a link that always leads there.
     #[inline(always)]
     pub(super) fn land(&mut self, at: Time, link: u32) -> Option<Delivery> {
         let Some(Some(hop)) = self.hops.get_mut(link as usize) else { return None };
-        let Beyond::Destination = hop.beyond() else { return None };
         self.schedule.set(link, hop.lands_after_next().unwrap_or(Time::NEVER));
         let node = hop.to();
         hop.land().map(|packet| Delivery { at, node, packet })
@@ -225,6 +244,9 @@ impl Graph {
 
     /// Lets links that look ahead have counted what they count up to `now`.
     pub(super) fn settle_hops(&mut self, now: Time) {
+        for junction in 0..self.junctions.len() {
+            self.step_junction(now, junction);
+        }
         for link in 0..self.hops.len() {
             if let Some(hop) = &mut self.hops[link] {
                 self.links[link].count_as(hop, now);
@@ -238,8 +260,9 @@ impl Graph {
         self.hops.iter().flatten().map(Hop::on_its_way).sum()
     }
 
-    /// Packets that links that look ahead are still to drop.
-    pub(super) fn to_be_dropped(&self) -> u64 {
-        self.hops.iter().flatten().map(|hop| hop.to_be_dropped() as u64).sum()
+    /// Packets that links that look ahead are still to drop, and those that junctions keep.
+    pub(super) fn not_on_links(&self) -> u64 {
+        let to_be_dropped = self.hops.iter().flatten().map(Hop::to_be_dropped);
+        to_be_dropped.chain(self.junctions.iter().map(Junction::held)).sum::<usize>() as u64
     }
 }

@@ -7,7 +7,7 @@
 
 use super::transmitter::Accepted;
 use super::wire::OnWire;
-use super::{Attends, Link, LinkConfig, Place};
+use super::{Link, LinkConfig, Place};
 use crate::packets::{Packets, Slot};
 use crate::queue::{Queue, QueueDiscipline, QueueLength};
 use ackord_events::{DropReason, Sink};
@@ -32,7 +32,7 @@ impl Link {
 
     /// Whether it plans ahead.
     pub(crate) fn is_planned(&self) -> bool {
-        matches!(self.attends, Attends::PlannedArrivals(_))
+        self.planned_delay().is_some()
     }
 
     /// A packet enters at `now` a link of this delay.

@@ -19,7 +19,9 @@ pub(crate) enum Beyond {
     Destination,
     /// This link, of the same chain.
     Link(u32),
-    /// Its destination, or a link of the same chain.
+    /// The junction of this number.
+    Junction(u32),
+    /// Its destination, or a link of the same chain or behind a junction.
     ByRoute(Row),
     /// What is not known ahead.
     Unknown,
@@ -32,6 +34,7 @@ impl Beyond {
             (Beyond::Unknown, _) | (_, Beyond::Unknown) => Beyond::Unknown,
             (Beyond::Destination, Beyond::Destination) => self,
             (Beyond::Link(one), Beyond::Link(two)) if one == two => self,
+            (Beyond::Junction(one), Beyond::Junction(two)) if one == two => self,
             _ => Beyond::ByRoute(row),
         }
     }
@@ -51,6 +54,10 @@ pub(crate) struct Hop {
     waiting: u32,
     to: NodeId,
     beyond: Beyond,
+    /// The junction before it.
+    junction: Option<u32>,
+    /// Whether somebody looks at what comes out of it.
+    is_watched: bool,
     serializer: Serializer,
     /// The bytes of those that wait.
     waiting_bytes: u64,
@@ -81,7 +88,7 @@ struct Counted {
 
 impl Hop {
     /// The same link, if it is ordinary.
-    pub(crate) fn of(link: &Link, beyond: Beyond) -> Option<Hop> {
+    pub(crate) fn of(link: &Link, beyond: Beyond, junction: Option<u32>) -> Option<Hop> {
         let (Attends::PlannedArrivals(delay), Queue::DropTail(queue)) = (link.attends, &link.queue)
         else {
             return None;
@@ -89,6 +96,8 @@ impl Hop {
         Some(Hop {
             to: link.to,
             beyond,
+            junction,
+            is_watched: link.watcher.is_some(),
             delay,
             serializer: link.serializer.clone(),
             free_at: link.free_at,
@@ -111,6 +120,18 @@ impl Hop {
     #[inline]
     pub(crate) fn beyond(&self) -> Beyond {
         self.beyond
+    }
+
+    /// The number of the junction before it, if there is one.
+    #[inline]
+    pub(crate) fn junction(&self) -> Option<u32> {
+        self.junction
+    }
+
+    /// Whether all that happens to this packet at the far end is that it is delivered.
+    #[inline]
+    pub(crate) fn is_end_of(&self, slot: Slot) -> bool {
+        slot.dst == self.to && !slot.is_damaged && !self.is_watched
     }
 
     /// A packet will be at its destination, which this link leads to. Whether it is the only one on its way.

@@ -233,6 +233,14 @@ impl Link {
         self.stats.busy_for.saturating_sub(until.saturating_since(now))
     }
 
+    /// Its propagation delay, if it plans ahead.
+    pub(crate) fn planned_delay(&self) -> Option<Span> {
+        match self.attends {
+            Attends::PlannedArrivals(delay) => Some(delay),
+            Attends::Arrivals | Attends::TransmitterToo => None,
+        }
+    }
+
     /// Whether packets may come out damaged.
     pub(crate) fn may_damage(&self) -> bool {
         self.extras.as_ref().is_some_and(|extras| extras.may_damage())
