@@ -9,6 +9,12 @@ pub trait Sink {
     /// False only where every call does nothing: callers may then skip working out an event.
     const ACTIVE: bool = true;
 
+    /// Whether it has to be told of everything in the order in which it happens. One that does not is told of what
+    /// happens on each link in that order, but perhaps late.
+    fn needs_order(&self) -> bool {
+        true
+    }
+
     /// Takes one event that happened at `at`.
     fn emit(&mut self, at: Time, event: Event<'_>);
 
@@ -33,12 +39,20 @@ pub struct NoSink;
 impl Sink for NoSink {
     const ACTIVE: bool = false;
 
+    fn needs_order(&self) -> bool {
+        false
+    }
+
     #[inline(always)]
     fn emit(&mut self, _at: Time, _event: Event<'_>) {}
 }
 
 impl<S: Sink> Sink for &mut S {
     const ACTIVE: bool = S::ACTIVE;
+
+    fn needs_order(&self) -> bool {
+        (**self).needs_order()
+    }
 
     #[inline(always)]
     fn emit(&mut self, at: Time, event: Event<'_>) {
@@ -54,6 +68,10 @@ impl<S: Sink> Sink for &mut S {
 /// Both sinks take every event.
 impl<A: Sink, B: Sink> Sink for (A, B) {
     const ACTIVE: bool = A::ACTIVE || B::ACTIVE;
+
+    fn needs_order(&self) -> bool {
+        self.0.needs_order() || self.1.needs_order()
+    }
 
     #[inline(always)]
     fn emit(&mut self, at: Time, event: Event<'_>) {
@@ -71,6 +89,10 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
 /// Takes events if there is a sink.
 impl<S: Sink> Sink for Option<S> {
     const ACTIVE: bool = S::ACTIVE;
+
+    fn needs_order(&self) -> bool {
+        self.as_ref().is_some_and(Sink::needs_order)
+    }
 
     #[inline(always)]
     fn emit(&mut self, at: Time, event: Event<'_>) {

@@ -131,7 +131,7 @@ impl Graph {
             return;
         }
         match self.route(packet.src, packet.dst) {
-            Some(link) if self.is_hop(link) => self.enter_chain(now, link, packet),
+            Some(link) if self.is_hop(link) => self.enter_chain(now, link, packet, sink),
             Some(link) => {
                 let slot = self.packets.insert(packet);
                 self.take_link(now, link, slot, sink);
@@ -182,7 +182,7 @@ impl Graph {
         for link in &mut self.links {
             link.run_until(now, &mut self.packets, sink);
         }
-        self.settle_hops(now);
+        self.settle_hops(now, sink);
     }
 
     /// Where every packet is.
@@ -336,7 +336,7 @@ impl Graph {
     #[inline(always)]
     fn take_link<S: Sink>(&mut self, now: Time, link: u32, slot: Slot, sink: &mut S) {
         if self.is_hop(link) {
-            return self.join_chain(now, link, slot);
+            return self.join_chain(now, link, slot, sink);
         }
         let accepted = self.links[link as usize].accept(now, slot, &mut self.packets, sink);
         self.look_after(now, link, accepted.due_at);
@@ -366,7 +366,7 @@ impl Graph {
     fn step_other<S: Sink>(&mut self, now: Time, other: usize, sink: &mut S) {
         match other.checked_sub(self.media.len()) {
             None => self.step_medium(now, other, sink),
-            Some(junction) if self.proxies.is_empty() => self.step_junction(now, junction / 2),
+            Some(junction) if self.proxies.is_empty() => self.step_junction(now, junction / 2, sink),
             Some(proxy) => self.step_proxy(now, proxy, sink),
         }
     }

@@ -1,7 +1,7 @@
 //! A graph that looks ahead delivers and counts what one does that takes one link at a time.
 
 use crate::common::{at_us, deliver_until, link, packet};
-use ackord_events::{LinkId, NoSink};
+use ackord_events::{Event, LinkId, Sink};
 use ackord_path::{
     CaughtBy, Conservation, Corruption, DropTail, ErrorRate, Graph, Limit, LinkConfig, LinkStats,
     LossModel, Queue, Role,
@@ -49,12 +49,32 @@ fn chain(hops: &[Hop]) -> Graph {
     builder.build().expect("a sound graph")
 }
 
-/// What has arrived, what every link has counted and how long it was busy, and where packets are.
+/// What has arrived, what every link has counted, how long it was busy and what it has told of, and where packets are.
 #[derive(Debug, PartialEq)]
 struct Seen {
     arrived: Vec<(Time, u64)>,
-    links: Vec<(LinkStats, Span)>,
+    links: Vec<(LinkStats, Span, Vec<String>)>,
     packets: Conservation,
+}
+
+/// Keeps what each link tells.
+#[derive(Default)]
+struct ByLink([Vec<String>; LINKS]);
+
+impl Sink for ByLink {
+    fn needs_order(&self) -> bool {
+        false
+    }
+
+    fn emit(&mut self, at: Time, event: Event<'_>) {
+        let (Event::PacketEnqueued { link, .. }
+        | Event::PacketDequeued { link, .. }
+        | Event::PacketDropped { link, .. }) = event
+        else {
+            return;
+        };
+        self.0[link.0 as usize].push(format!("{at} {event:?}"));
+    }
 }
 
 /// From the hosts on one side to those on the other and between, and back.
@@ -63,27 +83,32 @@ fn ways() -> Vec<(NodeId, NodeId)> {
     there.into_iter().flat_map(|(from, to)| [(from, to), (to, from)]).collect()
 }
 
-/// Lets packets of some length enter, each so long after the one before, and looks after each.
+/// Lets packets of some length enter, each so long after the one before, and looks after most.
 fn seen(graph: &mut Graph, packets: &[(u64, u32, u16, u16)]) -> Vec<Seen> {
     let mut now = Time::ZERO;
     let mut seen = Vec::new();
+    let mut told = ByLink::default();
     for (tag, &(after_us, ip_len, src, dst)) in (0..).zip(packets) {
         now += Span::from_micros(after_us);
         let (src, dst) = if tag % 3 == 0 { (dst, src) } else { (src, dst) };
         let mut packet = packet(1, ip_len, tag);
         (packet.src, packet.dst) = (NodeId(src), NodeId(dst));
-        graph.handle_packet(now, packet, &mut NoSink);
-        seen.push(look(graph, now));
+        graph.handle_packet(now, packet, &mut told);
+        if tag % 5 > 0 {
+            seen.push(look(graph, now, &mut told));
+        }
     }
-    seen.push(look(graph, now + Span::from_secs(1_000)));
+    seen.push(look(graph, now + Span::from_secs(1_000), &mut told));
     seen
 }
 
-fn look(graph: &mut Graph, now: Time) -> Seen {
-    let arrived = deliver_until(graph, now, &mut NoSink);
-    graph.settle(now, &mut NoSink);
-    let links = (0..LINKS as u32)
-        .map(|n| (graph.link_stats(LinkId(n)).clone(), graph.busy_for(LinkId(n), now)));
+fn look(graph: &mut Graph, now: Time, told: &mut ByLink) -> Seen {
+    let arrived = deliver_until(graph, now, told);
+    graph.settle(now, told);
+    let links = (0..LINKS as u32).map(LinkId).map(|id| {
+        let told = std::mem::take(&mut told.0[id.0 as usize]);
+        (graph.link_stats(id).clone(), graph.busy_for(id, now), told)
+    });
     let packets = graph.conservation();
     packets.check().expect("no packet appears or vanishes");
     Seen {
@@ -141,9 +166,9 @@ fn a_packet_goes_on_from_where_ways_join_and_is_looked_at_at_its_end() {
     graph.look_ahead(&ways());
     let mut packet = packet(1, 1_000, 1);
     packet.dst = NodeId(5);
-    graph.handle_packet(Time::ZERO, packet, &mut NoSink);
+    graph.handle_packet(Time::ZERO, packet, &mut ByLink::default());
     let goes_on_at = at_us(8_000 + 1_000 + 1_000) - Span::from_nanos(1);
     assert_eq!(graph.deadline(), Some(goes_on_at));
-    assert_eq!(graph.poll_delivery(goes_on_at, &mut NoSink), None);
+    assert_eq!(graph.poll_delivery(goes_on_at, &mut ByLink::default()), None);
     assert_eq!(graph.deadline(), Some(at_us(4 * (8_000 + 1_000))));
 }

@@ -164,9 +164,9 @@ impl Simulation {
         }
     }
 
-    /// Lets packets go through the path with as few steps as it can, about which sinks are told nothing then: for a
-    /// run of which only the end is of interest. What happens is the same. Of no effect with foreign hosts, which may send
-    /// to anybody.
+    /// Lets packets go through the path with as few steps as it can, for sinks that do not
+    /// [need order](Sink::needs_order): what links tell comes late then. What happens is the same. Of no effect with foreign
+    /// hosts, which may send to anybody.
     ///
     /// # Panics
     /// If the run has begun.

@@ -129,6 +129,9 @@ impl Drive<'_> {
     ) -> Result<(Ending, Conservation), ExecuteError> {
         let end = Time::ZERO + self.duration;
         let slice = (self.duration / SLICES).min(LONGEST_SLICE).max(Span::from_nanos(1));
+        if !sink.needs_order() {
+            self.simulation.look_ahead();
+        }
         let mut until = Time::ZERO;
         let mut ending = Ending::Complete;
         while !self.simulation.is_over() {

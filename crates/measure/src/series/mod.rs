@@ -221,6 +221,11 @@ impl Series {
 }
 
 impl Sink for Series {
+    /// Links and flows have series of their own.
+    fn needs_order(&self) -> bool {
+        false
+    }
+
     /// # Panics
     /// If the event names a flow or link for which there is no label.
     fn emit(&mut self, at: Time, event: Event<'_>) {

@@ -142,6 +142,11 @@ impl Summary {
 }
 
 impl Sink for Summary {
+    /// Links and flows are added up each for itself.
+    fn needs_order(&self) -> bool {
+        false
+    }
+
     #[inline(always)]
     fn emit_passed(&mut self, at: Time, link: LinkId, flow: FlowId, bytes: Bytes) {
         self.link(link).passed(at, flow, bytes);

@@ -3,15 +3,16 @@
 //! What becomes of a packet on an ordinary link is known when it comes there (`link/ahead.rs`). Where all packets of
 //! the next link come from this one, the order in which they come there is known too: so the packet is given to that
 //! link at once, and only its arrival at the end of the chain is scheduled. Where chains meet, packets wait until their
-//! order is known (`graph/junction.rs`). What is delivered, and when, and what links count is the same; what they would tell on the way would be told too early, and so is not told at all.
+//! order is known (`graph/junction.rs`). What is delivered, and when, and what links count and tell is the same; what
+//! they tell comes late (`link/untold.rs`).
 
 use super::{Delivery, Graph};
 use super::junction::{Junction, Kept, Passage};
-use crate::link::{Beyond, Hop};
+use crate::link::{Beyond, Hop, Load};
 use crate::packets::Slot;
-use ackord_events::{DropReason, NoSink};
+use ackord_events::{DropReason, Sink};
 use ackord_units::Time;
-use ackord_wire::{NodeId, Packet};
+use ackord_wire::{FlowId, Packet};
 
 /// Where a packet that goes through a chain stops short of its destination.
 #[derive(Clone, Copy, Debug)]
@@ -46,8 +47,15 @@ pub(super) enum Arrival {
 impl Graph {
     /// A packet enters the graph on an ordinary link.
     #[inline(always)]
-    pub(super) fn enter_chain(&mut self, now: Time, link: u32, packet: &Packet) {
-        match self.follow_chain(now, link, (packet.ip_len, packet.dst)) {
+    pub(super) fn enter_chain<S: Sink>(
+        &mut self,
+        now: Time,
+        link: u32,
+        packet: &Packet,
+        sink: &mut S,
+    ) {
+        let load = Load { ip_len: packet.ip_len, dst: packet.dst, flow: packet.flow };
+        match self.follow_chain(now, link, load, sink) {
             (link, Ok(at)) => self.launch(link, at, packet),
             (by, Err(Stop::Junction(junction, at))) => {
                 let slot = self.packets.insert(packet);
@@ -55,38 +63,49 @@ impl Graph {
             }
             (link, Err(stop)) => {
                 let slot = self.packets.insert(packet);
-                self.leave_chain(now, link, stop, slot);
+                self.leave_chain(now, link, stop, slot, sink);
             }
         }
     }
 
     /// A packet that is under way comes to an ordinary link.
     #[inline(never)]
-    pub(super) fn join_chain(&mut self, now: Time, link: u32, slot: Slot) {
-        match self.follow_chain(now, link, (slot.ip_len, slot.dst)) {
+    pub(super) fn join_chain<S: Sink>(&mut self, now: Time, link: u32, slot: Slot, sink: &mut S) {
+        match self.follow_chain(now, link, self.load::<S>(slot), sink) {
             (link, Ok(at)) => {
                 let packet = self.packets.release(slot);
                 self.launch(link, at, &packet);
             }
-            (link, Err(stop)) => self.leave_chain(now, link, stop, slot),
+            (link, Err(stop)) => self.leave_chain(now, link, stop, slot, sink),
         }
     }
 
-    /// How far a packet of this length and destination goes from a link that it comes to now: over which link last,
-    /// and when it is at its destination, or where else.
+    /// What links ask of a packet that is under way.
     #[inline(always)]
-    fn follow_chain(
+    fn load<S: Sink>(&self, slot: Slot) -> Load {
+        let flow = if S::ACTIVE { self.packets[slot].flow } else { FlowId(0) };
+        Load { ip_len: slot.ip_len, dst: slot.dst, flow }
+    }
+
+    /// How far a packet goes from a link that it comes to now: over which link last, and when it is at its destination,
+    /// or where else.
+    #[inline(always)]
+    fn follow_chain<S: Sink>(
         &mut self,
         now: Time,
         mut link: u32,
-        (ip_len, dst): (u32, NodeId),
+        load: Load,
+        sink: &mut S,
     ) -> (u32, Result<Time, Stop>) {
-        let mut at = now;
+        let (mut at, dst) = (now, load.dst);
         loop {
+            if matches!(self.hops.get(link as usize), Some(Some(hop)) if hop.is_full()) {
+                self.make_room(now, link as usize, sink);
+            }
             let Some(Some(hop)) = self.hops.get_mut(link as usize) else {
                 unreachable!("a chain consists of hops")
             };
-            let Some(arrives_at) = hop.pass((now, at), ip_len) else {
+            let Some(arrives_at) = hop.pass(at, load, sink) else {
                 return (link, Err(Stop::FullQueue(at)));
             };
             let far_end = (link, Err(Stop::FarEnd(arrives_at)));
@@ -128,7 +147,14 @@ impl Graph {
 
     /// A packet goes no farther than this for now.
     #[inline(never)]
-    fn leave_chain(&mut self, now: Time, link: u32, stop: Stop, slot: Slot) {
+    fn leave_chain<S: Sink>(
+        &mut self,
+        now: Time,
+        link: u32,
+        stop: Stop,
+        slot: Slot,
+        sink: &mut S,
+    ) {
         match stop {
             Stop::FarEnd(at) => {
                 if !self.keep_at_junction(link, at, slot)
@@ -141,7 +167,7 @@ impl Graph {
                 if let Some(Some(hop)) = self.hops.get_mut(link as usize) {
                     hop.refuse(at, slot);
                 }
-                self.drop_on_hop(now, link as usize);
+                self.drop_on_hop(now, link as usize, sink);
             }
             Stop::Junction(junction, at) => {
                 self.expect(junction, Passage { at, by: link, slot, lands: false });
@@ -159,14 +185,14 @@ impl Graph {
     }
 
     /// Packets go on from a junction: all that come there up to and including `now`.
-    pub(super) fn step_junction(&mut self, now: Time, number: usize) {
+    pub(super) fn step_junction<S: Sink>(&mut self, now: Time, number: usize, sink: &mut S) {
         let junction = &mut self.junctions[number];
         let (first, going) = (junction.link(), junction.take_until(now));
         self.schedule.set(junction.id(), junction.due_at());
         for &Passage { at: now, slot, .. } in &going {
-            match self.follow_chain(now, first, (slot.ip_len, slot.dst)) {
+            match self.follow_chain(now, first, self.load::<S>(slot), sink) {
                 (by, Err(Stop::FarEnd(at))) if self.keep_behind_others(number, by, at, slot) => {}
-                (link, Err(stop)) => self.leave_chain(now, link, stop, slot),
+                (link, Err(stop)) => self.leave_chain(now, link, stop, slot, sink),
                 (_, Ok(_)) => unreachable!("what has come by a junction is kept there"),
             }
         }
@@ -234,23 +260,33 @@ impl Graph {
 
     /// Drops what an ordinary link had no room for up to now.
     #[cold]
-    fn drop_on_hop(&mut self, now: Time, link: usize) {
+    fn drop_on_hop<S: Sink>(&mut self, now: Time, link: usize, sink: &mut S) {
         let Some(Some(hop)) = self.hops.get_mut(link) else { return };
-        while let Some((at, slot)) = hop.dropped(now) {
+        while let Some((at, slot)) = hop.dropped(now, sink) {
             let reason = DropReason::QueueFull;
-            self.links[link].drop(at, slot, reason, &mut self.packets, &mut NoSink);
+            self.links[link].drop(at, slot, reason, &mut self.packets, sink);
         }
     }
 
-    /// Lets links that look ahead have counted what they count up to `now`.
-    pub(super) fn settle_hops(&mut self, now: Time) {
+    /// An ordinary link has planned as much as it has room for.
+    #[cold]
+    fn make_room<S: Sink>(&mut self, now: Time, link: usize, sink: &mut S) {
+        self.drop_on_hop(now, link, sink);
+        if let Some(Some(hop)) = self.hops.get_mut(link) {
+            hop.make_room(now, sink);
+        }
+    }
+
+    /// Lets links that look ahead have counted, and have told, what there is up to `now`.
+    pub(super) fn settle_hops<S: Sink>(&mut self, now: Time, sink: &mut S) {
         for junction in 0..self.junctions.len() {
-            self.step_junction(now, junction);
+            self.step_junction(now, junction, sink);
         }
         for link in 0..self.hops.len() {
+            self.drop_on_hop(now, link, sink);
             if let Some(hop) = &mut self.hops[link] {
-                self.links[link].count_as(hop, now);
-                self.drop_on_hop(now, link);
+                hop.count_until(now, sink);
+                self.links[link].count_as(hop);
             }
         }
     }

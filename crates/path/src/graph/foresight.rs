@@ -47,18 +47,20 @@ enum Entry {
 }
 
 impl Graph {
-    /// From now on packets go through chains of ordinary links in one step, of which sinks are told nothing: for runs
-    /// of which only the end is of interest. What links have counted is exact after [`Graph::settle`]; what waits in
-    /// their queues cannot be asked for.
+    /// From now on packets go through chains of ordinary links in one step, for sinks that do not
+    /// [need order](ackord_events::Sink::needs_order): what such a link tells comes in order, but late. What links have
+    /// counted is exact after [`Graph::settle`], and told by then, to one sink or to others of its kind; what waits in
+    /// their queues cannot be asked for, and nothing is told of their taps.
     ///
     /// `ways` are all sources and destinations of packets that will enter: a packet between others would come to links
-    /// out of turn. Of no effect where there are middleboxes, which may send anything.
+    /// out of turn. Of no effect where there are middleboxes, which may send anything, or links that damage packets, which
+    /// hosts drop and nobody can tell before.
     ///
     /// # Panics
     /// If a packet has entered already.
     pub fn look_ahead(&mut self, ways: &[(NodeId, NodeId)]) {
         assert_eq!(self.injected + self.made, 0, "no packet is under way");
-        if !self.proxies.is_empty() {
+        if !self.proxies.is_empty() || self.links.iter().any(Link::may_damage) {
             return;
         }
         let (entries, beyond) = self.foresee(ways);
@@ -89,9 +91,7 @@ impl Graph {
             let is_end = matches!(beyond, Some(Beyond::Destination));
             is_end && behind.is_none() && link.is_planned() && link.watcher().is_none()
         };
-        // A damaged packet is not delivered.
-        let keep = links().filter(|(link, what)| may_keep(link, *what)).count() <= MOST_KEEPERS
-            && !self.links.iter().any(Link::may_damage);
+        let keep = links().filter(|(link, what)| may_keep(link, *what)).count() <= MOST_KEEPERS;
         let keeper = |(link, what): (&Link, (&Option<Beyond>, &Option<u32>))| match what {
             (Some(_), Some(junction)) => Keeper::Junction(*junction),
             _ if keep && may_keep(link, what) => Keeper::Hop,

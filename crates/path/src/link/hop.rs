@@ -4,12 +4,14 @@
 //! counted is exact for every instant up to the present: a transmission is kept until its time has come.
 
 use super::serializer::Serializer;
+use super::untold::Untold;
 use super::{Attends, Link};
 use crate::packets::Slot;
 use crate::queue::{Capacity, Queue};
 use crate::routes::Row;
+use ackord_events::Sink;
 use ackord_units::{Span, Time};
-use ackord_wire::{NodeId, Packet};
+use ackord_wire::{FlowId, NodeId, Packet};
 use std::collections::VecDeque;
 
 /// What a packet that has come through a link meets there.
@@ -66,14 +68,34 @@ pub(crate) struct Hop {
     /// The packets on their way to the far end, where that is always their destination.
     arrivals: VecDeque<(Time, Packet)>,
     /// Packets for which there will be no room when they come.
-    drops: VecDeque<(Time, Slot)>,
+    drops: VecDeque<Dropped>,
+    /// What is to be told, if anybody wants to hear of it.
+    untold: Untold,
 }
 
 /// A transmission.
 #[derive(Clone, Copy, Debug)]
-struct Planned {
-    begins_at: Time,
-    ip_len: u32,
+pub(super) struct Planned {
+    pub(super) begins_at: Time,
+    pub(super) ip_len: u32,
+}
+
+/// What a link asks of a packet that comes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    pub(crate) ip_len: u32,
+    pub(crate) dst: NodeId,
+    /// Only where somebody wants to hear of it.
+    pub(crate) flow: FlowId,
+}
+
+/// A packet for which there will be no room.
+#[derive(Clone, Copy, Debug)]
+struct Dropped {
+    at: Time,
+    slot: Slot,
+    /// Packets that have come before it and were taken.
+    after: u64,
 }
 
 /// Transmissions that have begun.
@@ -108,6 +130,7 @@ impl Hop {
             counted: Counted::default(),
             arrivals: VecDeque::new(),
             drops: VecDeque::new(),
+            untold: Untold::of(link.id),
         })
     }
 
@@ -131,7 +154,7 @@ impl Hop {
     /// Whether all that happens to this packet at the far end is that it is delivered.
     #[inline]
     pub(crate) fn is_end_of(&self, slot: Slot) -> bool {
-        slot.dst == self.to && !slot.is_damaged && !self.is_watched
+        slot.dst == self.to && !self.is_watched
     }
 
     /// A packet will be at its destination, which this link leads to. Whether it is the only one on its way.
@@ -158,16 +181,19 @@ impl Hop {
         self.arrivals.len() as u64
     }
 
-    /// A packet comes at `at`, of which is known at `now`. When it will be at the far end, if there is room for it.
+    /// Whether there is no room to plan another transmission, before [`Hop::make_room`].
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.planned.len() == self.planned.capacity()
+    }
+
+    /// A packet comes at `at`. When it will be at the far end, if there is room for it.
     #[inline(always)]
-    pub(crate) fn pass(&mut self, (now, at): (Time, Time), ip_len: u32) -> Option<Time> {
-        if self.planned.len() == self.planned.capacity() {
-            self.make_room(now);
-        }
+    pub(crate) fn pass<S: Sink>(&mut self, at: Time, load: Load, _sink: &mut S) -> Option<Time> {
         if self.waiting > 0 {
             self.leave_line(at);
         }
-        let begins_at = self.free_at.max(at);
+        let (ip_len, begins_at) = (load.ip_len, self.free_at.max(at));
         if begins_at > at {
             if !self.capacity.fits(self.waiting as usize, self.waiting_bytes, ip_len) {
                 return None;
@@ -176,6 +202,9 @@ impl Hop {
             self.waiting_bytes += u64::from(ip_len);
         }
         self.planned.push(Planned { begins_at, ip_len });
+        if S::ACTIVE {
+            self.untold.push(at, load.flow);
+        }
         self.free_at = begins_at + self.serializer.time_for(ip_len);
         Some(self.free_at + self.delay)
     }
@@ -193,19 +222,23 @@ impl Hop {
     }
 
     /// Counts what can be counted, and makes more room where that is not half of it.
-    #[cold]
-    fn make_room(&mut self, now: Time) {
-        self.count_until(now);
+    pub(crate) fn make_room<S: Sink>(&mut self, now: Time, sink: &mut S) {
+        self.count_until(now, sink);
         if self.planned.len() > self.planned.capacity() / 2 {
             self.planned.reserve(self.planned.capacity());
         }
     }
 
-    /// Counts the transmissions that begin up to and including `now`.
-    fn count_until(&mut self, now: Time) {
+    /// Counts the transmissions that begin up to and including `now`, and tells of what happens until then. After the
+    /// packets that are dropped until then.
+    pub(crate) fn count_until<S: Sink>(&mut self, now: Time, sink: &mut S) {
         self.leave_line(now);
+        self.tell_until(now, self.planned.len(), sink);
         let begun = self.planned.partition_point(|planned| planned.begins_at <= now);
         let Some(last) = begun.checked_sub(1).map(|last| self.planned[last]) else { return };
+        if S::ACTIVE {
+            self.untold.forget(begun);
+        }
         let lens = self.planned.drain(..begun).map(|planned| planned.ip_len);
         let sum = self.serializer.sum_of(lens);
         self.counted.packets += begun as u64;
@@ -214,14 +247,27 @@ impl Hop {
         self.counted.busy_until = last.begins_at + self.serializer.time_for(last.ip_len);
     }
 
-    /// There will be no room for a packet when it comes.
-    pub(crate) fn refuse(&mut self, at: Time, slot: Slot) {
-        self.drops.push_back((at, slot));
+    /// Tells of what happens to the first `most` of the packets planned for.
+    #[inline]
+    fn tell_until<S: Sink>(&mut self, now: Time, most: usize, sink: &mut S) {
+        if S::ACTIVE {
+            debug_assert_eq!(self.planned.len(), self.untold.len(), "one who is told is told of all");
+            self.untold.tell(&self.planned, (now, most), sink);
+        }
     }
 
-    /// The next packet for which there was no room when it came, up to and including `now`.
-    pub(crate) fn dropped(&mut self, now: Time) -> Option<(Time, Slot)> {
-        self.drops.pop_front_if(|(at, _)| *at <= now)
+    /// There will be no room for a packet when it comes.
+    pub(crate) fn refuse(&mut self, at: Time, slot: Slot) {
+        let after = self.counted.packets + self.planned.len() as u64;
+        self.drops.push_back(Dropped { at, slot, after });
+    }
+
+    /// The next packet for which there was no room when it came, up to and including `now`. What happened before that is
+    /// told.
+    pub(crate) fn dropped<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<(Time, Slot)> {
+        let Dropped { at, slot, after } = self.drops.pop_front_if(|drop| drop.at <= now)?;
+        self.tell_until(at, (after - self.counted.packets) as usize, sink);
+        Some((at, slot))
     }
 
     /// Packets that are still to be dropped.
@@ -231,9 +277,8 @@ impl Hop {
 }
 
 impl Link {
-    /// Takes over what this link has counted up to and including `now` while the graph looked ahead.
-    pub(crate) fn count_as(&mut self, hop: &mut Hop, now: Time) {
-        hop.count_until(now);
+    /// Takes over what this link has counted while the graph looked ahead.
+    pub(crate) fn count_as(&mut self, hop: &Hop) {
         let Counted { packets, bytes, busy_for, busy_until } = hop.counted;
         (self.stats.packets, self.stats.bytes) = (packets, bytes);
         (self.stats.busy_for, self.free_at) = (busy_for, busy_until);

@@ -7,6 +7,7 @@
 //! | `transmitter.rs` | what happens before a packet is on the wire |
 //! | `ahead.rs` | the same for ordinary links: all is known when a packet comes |
 //! | `hop.rs` | such links where the graph looks ahead: all is known before a packet comes |
+//! | `untold.rs` | what those tell, late |
 //! | `arrival.rs` | what happens after that |
 //! | `telling.rs` | the events of both |
 //! | `serializer.rs` | how long a packet's transmission takes |
@@ -55,6 +56,7 @@ mod sojourn;
 mod stats;
 mod telling;
 mod transmitter;
+mod untold;
 mod windows;
 mod wire;
 
@@ -74,7 +76,7 @@ pub use bucket::{Shaper, TokenBucket};
 pub use config::{LinkConfig, MediumId};
 pub use corruption::{CaughtBy, Corruption, Duplication};
 pub use gilbert::{Changes, GilbertConfig, GilbertElliott};
-pub(crate) use hop::{Beyond, Hop};
+pub(crate) use hop::{Beyond, Hop, Load};
 pub use jitter::{DelayDistribution, DelayShape, Jitter, JitterConfig, PacketOrder, Redraw};
 pub use loss::{ErrorRate, LossModel};
 pub use outage::{Outage, OutageEffect};
