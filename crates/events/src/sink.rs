@@ -30,6 +30,23 @@ pub trait Sink {
             Event::PacketDequeued { link, flow, bytes, waited, queue_packets, queue_bytes },
         );
     }
+
+    /// The same of several packets, one after the other.
+    #[inline]
+    fn emit_all_passed(&mut self, link: LinkId, passed: impl Iterator<Item = Passed> + Clone) {
+        passed.for_each(|Passed { at, flow, bytes }| self.emit_passed(at, link, flow, bytes));
+    }
+}
+
+/// A packet that found its link free.
+#[derive(Clone, Copy, Debug)]
+pub struct Passed {
+    /// When it came.
+    pub at: Time,
+    /// Whose it is.
+    pub flow: FlowId,
+    /// Length of the IP packet.
+    pub bytes: Bytes,
 }
 
 /// Takes nothing.
@@ -63,6 +80,11 @@ impl<S: Sink> Sink for &mut S {
     fn emit_passed(&mut self, at: Time, link: LinkId, flow: FlowId, bytes: Bytes) {
         (**self).emit_passed(at, link, flow, bytes);
     }
+
+    #[inline]
+    fn emit_all_passed(&mut self, link: LinkId, passed: impl Iterator<Item = Passed> + Clone) {
+        (**self).emit_all_passed(link, passed);
+    }
 }
 
 /// Both sinks take every event.
@@ -83,6 +105,12 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     fn emit_passed(&mut self, at: Time, link: LinkId, flow: FlowId, bytes: Bytes) {
         self.0.emit_passed(at, link, flow, bytes);
         self.1.emit_passed(at, link, flow, bytes);
+    }
+
+    #[inline]
+    fn emit_all_passed(&mut self, link: LinkId, passed: impl Iterator<Item = Passed> + Clone) {
+        self.0.emit_all_passed(link, passed.clone());
+        self.1.emit_all_passed(link, passed);
     }
 }
 

@@ -366,7 +366,9 @@ impl Graph {
     fn step_other<S: Sink>(&mut self, now: Time, other: usize, sink: &mut S) {
         match other.checked_sub(self.media.len()) {
             None => self.step_medium(now, other, sink),
-            Some(junction) if self.proxies.is_empty() => self.step_junction(now, junction / 2, sink),
+            Some(junction) if self.proxies.is_empty() => {
+                self.step_junction(now, junction / 2, sink)
+            }
             Some(proxy) => self.step_proxy(now, proxy, sink),
         }
     }

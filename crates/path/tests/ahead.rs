@@ -79,7 +79,8 @@ impl Sink for ByLink {
 
 /// From the hosts on one side to those on the other and between, and back.
 fn ways() -> Vec<(NodeId, NodeId)> {
-    let there = [(0, 5), (0, 6), (1, 5), (1, 6), (0, 7), (1, 7)].map(|(from, to)| (NodeId(from), NodeId(to)));
+    let there = [(0, 5), (0, 6), (1, 5), (1, 6), (0, 7), (1, 7)]
+        .map(|(from, to)| (NodeId(from), NodeId(to)));
     there.into_iter().flat_map(|(from, to)| [(from, to), (to, from)]).collect()
 }
 

@@ -4,7 +4,7 @@ use super::delays::FlowDelays;
 use super::length::QueueLength;
 use super::{Drops, FlowDelay, LinkSummary, MediumUse, QueueSummary};
 use crate::{LinkLabel, Spread};
-use ackord_events::{AccessOutcome, DropReason};
+use ackord_events::{AccessOutcome, DropReason, Passed};
 use ackord_units::{Bytes, Rate, Span, Time};
 use ackord_wire::FlowId;
 
@@ -107,6 +107,23 @@ impl LinkFold {
         self.last_sent = Some((at, bytes));
         self.length.peak(at, bytes);
         self.by_flow.passed(flow);
+    }
+
+    /// The same of several packets, one after the other.
+    #[inline]
+    pub(super) fn all_passed(&mut self, mut passed: impl Iterator<Item = Passed>) {
+        let Some(first) = passed.next() else { return };
+        self.passed(first.at, first.flow, first.bytes);
+        let (mut all, mut last, mut most) = (Load::default(), first, Bytes::ZERO);
+        for packet in passed {
+            all.add(packet.bytes);
+            most = most.max(packet.bytes);
+            self.by_flow.passed(packet.flow);
+            last = packet;
+        }
+        self.passed = self.passed.and(all);
+        self.last_sent = Some((last.at, last.bytes));
+        self.length.peak(last.at, most);
     }
 
     pub(super) fn dropped(&mut self, bytes: Bytes, reason: DropReason) {

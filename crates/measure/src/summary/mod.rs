@@ -38,7 +38,7 @@ pub use run::{FairnessSummary, RUN_METRICS, RunIdentity, RunSummary};
 pub use transfers::{CompletedTransfer, Ranking, TRANSFER_METRICS, TransferSummary};
 
 use crate::{FlowLabel, LinkLabel, RunLabels};
-use ackord_events::{DropReason, EndpointId, Event, LinkId, ProxyId, Sink};
+use ackord_events::{DropReason, EndpointId, Event, LinkId, Passed, ProxyId, Sink};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{FlowId, Packet};
 use flow::FlowFold;
@@ -150,6 +150,11 @@ impl Sink for Summary {
     #[inline(always)]
     fn emit_passed(&mut self, at: Time, link: LinkId, flow: FlowId, bytes: Bytes) {
         self.link(link).passed(at, flow, bytes);
+    }
+
+    #[inline]
+    fn emit_all_passed(&mut self, link: LinkId, passed: impl Iterator<Item = Passed> + Clone) {
+        self.link(link).all_passed(passed);
     }
 
     /// # Panics

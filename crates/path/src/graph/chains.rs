@@ -6,8 +6,8 @@
 //! order is known (`graph/junction.rs`). What is delivered, and when, and what links count and tell is the same; what
 //! they tell comes late (`link/untold.rs`).
 
-use super::{Delivery, Graph};
 use super::junction::{Junction, Kept, Passage};
+use super::{Delivery, Graph};
 use crate::link::{Beyond, Hop, Load};
 use crate::packets::Slot;
 use ackord_events::{DropReason, Sink};
@@ -99,62 +99,59 @@ impl Graph {
     ) -> (u32, Result<Time, Stop>) {
         let (mut at, dst) = (now, load.dst);
         loop {
-            if matches!(self.hops.get(link as usize), Some(Some(hop)) if hop.is_full()) {
+            let mut hop = self.hop(link);
+            if hop.is_full() {
                 self.make_room(now, link as usize, sink);
+                hop = self.hop(link);
             }
-            let Some(Some(hop)) = self.hops.get_mut(link as usize) else {
-                unreachable!("a chain consists of hops")
-            };
             let Some(arrives_at) = hop.pass(at, load, sink) else {
                 return (link, Err(Stop::FullQueue(at)));
             };
-            let far_end = (link, Err(Stop::FarEnd(arrives_at)));
             at = arrives_at;
-            let next = match hop.beyond() {
-                Beyond::Link(next) => {
-                    link = next;
-                    continue;
-                }
-                Beyond::Junction(junction) => {
-                    return (link, Err(Stop::Junction(junction, arrives_at)));
-                }
-                Beyond::Destination => return (link, Ok(arrives_at)),
-                Beyond::ByRoute(row) if dst != hop.to() => match self.routes.follow(row, dst) {
-                    Some(next) => next,
-                    None => return far_end,
-                },
-                Beyond::ByRoute(_) | Beyond::Unknown => return far_end,
-            };
-            if let Some(Some(hop)) = self.hops.get(next as usize)
-                && let Some(junction) = hop.junction()
-            {
-                return (link, Err(Stop::Junction(junction, arrives_at)));
+            // Asked first, as it is so most of the time.
+            if let Beyond::Link(next) = hop.beyond() {
+                link = next;
+                continue;
             }
-            link = next;
+            let stop = match hop.beyond() {
+                Beyond::Destination => return (link, Ok(at)),
+                Beyond::Junction(junction) => Stop::Junction(junction, at),
+                Beyond::ByRoute(row) if dst != hop.to() => match self.routes.follow(row, dst) {
+                    Some(next) => match self.hop(next).junction() {
+                        Some(junction) => Stop::Junction(junction, at),
+                        None => {
+                            link = next;
+                            continue;
+                        }
+                    },
+                    None => Stop::FarEnd(at),
+                },
+                Beyond::ByRoute(_) | Beyond::Link(_) | Beyond::Unknown => Stop::FarEnd(at),
+            };
+            return (link, Err(stop));
         }
+    }
+
+    /// A link of a chain.
+    #[inline(always)]
+    fn hop(&mut self, link: u32) -> &mut Hop {
+        let Some(Some(hop)) = self.hops.get_mut(link as usize) else {
+            unreachable!("a chain consists of hops")
+        };
+        hop
     }
 
     /// A packet will be at its destination, at the far end of this link, which keeps it until then.
     #[inline(always)]
     fn launch(&mut self, link: u32, at: Time, packet: &Packet) {
-        let Some(Some(hop)) = self.hops.get_mut(link as usize) else {
-            unreachable!("a chain consists of hops")
-        };
-        if hop.launch(at, packet) {
+        if self.hop(link).launch(at, packet) {
             self.schedule.set(link, at);
         }
     }
 
     /// A packet goes no farther than this for now.
     #[inline(never)]
-    fn leave_chain<S: Sink>(
-        &mut self,
-        now: Time,
-        link: u32,
-        stop: Stop,
-        slot: Slot,
-        sink: &mut S,
-    ) {
+    fn leave_chain<S: Sink>(&mut self, now: Time, link: u32, stop: Stop, slot: Slot, sink: &mut S) {
         match stop {
             Stop::FarEnd(at) => {
                 if !self.keep_at_junction(link, at, slot)

@@ -122,7 +122,8 @@ impl Graph {
         loop {
             let beyond = self.beyond(ways, &entries);
             // The order in which packets come is known only if all that come are.
-            let is_known = |link: u32| !matches!(beyond[link as usize], None | Some(Beyond::Unknown));
+            let is_known =
+                |link: u32| !matches!(beyond[link as usize], None | Some(Beyond::Unknown));
             let mut unknown = Vec::new();
             for (link, next) in ways.iter().flat_map(|way| self.pairs_of(*way)) {
                 if entries[next as usize] == Entry::Junction && !is_known(link) {

@@ -251,7 +251,11 @@ impl Hop {
     #[inline]
     fn tell_until<S: Sink>(&mut self, now: Time, most: usize, sink: &mut S) {
         if S::ACTIVE {
-            debug_assert_eq!(self.planned.len(), self.untold.len(), "one who is told is told of all");
+            debug_assert_eq!(
+                self.planned.len(),
+                self.untold.len(),
+                "one who is told is told of all"
+            );
             self.untold.tell(&self.planned, (now, most), sink);
         }
     }

@@ -38,10 +38,15 @@ impl Serializer {
             return Span::from_nanos(self.nanos_per_byte * u64::from(ip_len));
         }
         if ip_len != self.last_len {
-            self.last_len = ip_len;
-            self.last_span = self.rate.time_for(Bytes(u64::from(ip_len)));
+            self.work_out(ip_len);
         }
         self.last_span
+    }
+
+    #[inline(never)]
+    fn work_out(&mut self, ip_len: u32) {
+        self.last_len = ip_len;
+        self.last_span = self.rate.time_for(Bytes(u64::from(ip_len)));
     }
 
     /// Packets of these lengths.

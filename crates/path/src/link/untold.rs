@@ -4,7 +4,7 @@
 //! things happened on the link.
 
 use super::hop::Planned;
-use ackord_events::{Event, LinkId, Sink};
+use ackord_events::{Event, LinkId, Passed, Sink};
 use ackord_units::{Bytes, Time};
 use ackord_wire::FlowId;
 
@@ -55,6 +55,9 @@ impl Untold {
     ) {
         let come = self.packets[..most].partition_point(|coming| coming.at <= now);
         loop {
+            if self.left == self.come {
+                self.tell_passed(&planned[..come], sink);
+            }
             let next = self.packets.get(self.come).filter(|_| self.come < come).copied();
             let leaves = planned.get(self.left).map(|planned| planned.begins_at);
             let leaves = leaves.filter(|at| self.left < self.come && *at <= now);
@@ -69,15 +72,26 @@ impl Untold {
         }
     }
 
+    /// Nothing waits: tells of the next packets as far as they find the link free.
+    #[inline(always)]
+    fn tell_passed<S: Sink>(&mut self, planned: &[Planned], sink: &mut S) {
+        let next = self.packets[self.come..].iter().zip(&planned[self.come..]);
+        let passed = next.clone().take_while(|(coming, planned)| coming.at == planned.begins_at);
+        let passed = passed.count();
+        let next = next.take(passed).map(|(coming, planned)| {
+            let bytes = Bytes(u64::from(planned.ip_len));
+            Passed { at: coming.at, flow: coming.flow, bytes }
+        });
+        sink.emit_all_passed(self.link, next);
+        self.come += passed;
+        self.left += passed;
+    }
+
     #[inline(always)]
     fn tell_come<S: Sink>(&mut self, coming: Coming, planned: Planned, sink: &mut S) {
         let Coming { at, flow } = coming;
         let (link, bytes) = (self.link, Bytes(u64::from(planned.ip_len)));
         self.come += 1;
-        if at == planned.begins_at {
-            self.left += 1;
-            return sink.emit_passed(at, link, flow, bytes);
-        }
         self.waiting += 1;
         self.waiting_bytes += bytes;
         let (queue_packets, queue_bytes) = (self.waiting, self.waiting_bytes);
