@@ -70,8 +70,6 @@ check: ## what a change must pass besides the tests: format, lints, layers, size
 	cargo clippy --package ackord-cli --no-default-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 	cargo run --quiet --package ackord-xtask -- layers sizes modules names docs ledger profiles generated
-	@# A mechanism that the guide does not explain, or the other way round.
-	cargo test --quiet --package ackord-study --lib every_mechanism_has_an_entry
 	cargo deny --log-level error check licenses bans sources
 
 cost: ## instructions of a dozen workloads against those recorded (RECORD=1 records, SHOW=fq-codel lists functions)

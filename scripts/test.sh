@@ -29,7 +29,8 @@ part() {
 }
 
 doc_tests() {
-    cargo test --quiet --doc --workspace >"$log.doc" 2>&1 || { cat "$log.doc" && return 1; }
+    # shellcheck disable=SC2086 # two words, or none
+    cargo test --quiet --doc --workspace $features >"$log.doc" 2>&1 || { cat "$log.doc" && return 1; }
 }
 
 # What passing tests printed, from the file in which nextest keeps it.
