@@ -76,6 +76,8 @@ pub enum CubicRules {
 #[derive(Clone, Debug)]
 pub struct Cubic {
     knobs: CubicConfig,
+    /// alpha_cubic before the window of the last loss is reached (§4.3).
+    alpha: f64,
     growth: Growth,
     window: Window,
     /// W_max in segments, once there was a loss; unknown again after a timeout (§4.8).
@@ -120,6 +122,7 @@ impl Cubic {
         Cubic {
             watch: SlowStartWatch::new(knobs.hystart),
             growth: knobs.growth(),
+            alpha: 3.0 * (1.0 - knobs.beta) / (1.0 + knobs.beta),
             knobs,
             window: Window::new(),
             w_max: None,
@@ -151,17 +154,19 @@ impl Cubic {
 
     fn avoid(&mut self, now: Time, ack: &AckSample) {
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(now));
-        let CubicConfig { c, beta, .. } = self.knobs;
+        let c = self.knobs.c;
         let cwnd = self.cwnd_segments();
-        let acked = ack.acked.get() as f64 / self.window.smss.get() as f64;
+        let segments = |bytes: Bytes| bytes.get() as f64 / self.window.smss.get() as f64;
+        let acked = segments(ack.acked);
         let rtt = ack.srtt.or(ack.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
         let elapsed = (now - epoch.started_at).as_secs_f64();
 
         // Eq. 4: the window Reno would have; alpha becomes 1 once it passes the old one.
         let past = epoch.w_est >= epoch.cwnd_prior;
-        let alpha = if past { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
+        let alpha = if past { 1.0 } else { self.alpha };
         let counted = self.growth.avoidance_step(ack.acked, self.window.smss);
-        epoch.w_est += alpha * (counted.get() as f64 / self.window.smss.get() as f64) / cwnd;
+        let counted = if counted == ack.acked { acked } else { segments(counted) };
+        epoch.w_est += alpha * counted / cwnd;
 
         // Eq. 1, at the present and one round trip ahead.
         let w_cubic = |t: f64| c * (t - epoch.k) * (t - epoch.k) * (t - epoch.k) + epoch.origin;
