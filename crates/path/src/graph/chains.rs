@@ -108,8 +108,7 @@ impl Graph {
                 return (link, Err(Stop::FullQueue(at)));
             };
             at = arrives_at;
-            // Asked first, as it is so most of the time.
-            if let Beyond::Link(next) = hop.beyond() {
+            if let Some(next) = hop.next() {
                 link = next;
                 continue;
             }

@@ -55,6 +55,8 @@ pub(crate) struct Hop {
     /// Packets that wait when the latest comes, the last ones of those planned.
     waiting: u32,
     to: NodeId,
+    /// The next link of the chain, where that is the same for all: as `beyond` says, but asked for first.
+    next: Option<u32>,
     beyond: Beyond,
     /// The junction before it.
     junction: Option<u32>,
@@ -117,6 +119,7 @@ impl Hop {
         };
         Some(Hop {
             to: link.to,
+            next: if let Beyond::Link(next) = beyond { Some(next) } else { None },
             beyond,
             junction,
             is_watched: link.watcher.is_some(),
@@ -138,6 +141,12 @@ impl Hop {
     #[inline]
     pub(crate) fn to(&self) -> NodeId {
         self.to
+    }
+
+    /// The next link of the chain, where that is the same for all packets.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<u32> {
+        self.next
     }
 
     #[inline]
