@@ -75,7 +75,10 @@ impl Graph {
                 }
                 (Some(beyond), _) => beyond,
             };
-            hops.push(Hop::of(link, beyond, junctions[number]));
+            // Neither told ahead of its packets nor able to tell: it gains nothing.
+            let is_alone = entries[number] == Entry::Events && matches!(beyond, Beyond::Unknown);
+            let hop = if is_alone { None } else { Hop::of(link, beyond, junctions[number]) };
+            hops.push(hop);
             if let (Some(junction), Some(delay)) = (junctions[number], link.planned_delay()) {
                 made.push(Junction::new(first_id + 2 * junction, number as u32, delay));
             }
