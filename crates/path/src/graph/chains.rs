@@ -104,7 +104,7 @@ impl Graph {
                 self.make_room(now, link as usize, sink);
                 hop = self.hop(link);
             }
-            let Some(arrives_at) = hop.pass(at, load, sink) else {
+            let Some(arrives_at) = hop.pass::<S>(at, load) else {
                 return (link, Err(Stop::FullQueue(at)));
             };
             at = arrives_at;

@@ -198,7 +198,7 @@ impl Hop {
 
     /// A packet comes at `at`. When it will be at the far end, if there is room for it.
     #[inline(always)]
-    pub(crate) fn pass<S: Sink>(&mut self, at: Time, load: Load, _sink: &mut S) -> Option<Time> {
+    pub(crate) fn pass<S: Sink>(&mut self, at: Time, load: Load) -> Option<Time> {
         if self.waiting > 0 {
             self.leave_line(at);
         }
