@@ -16,7 +16,7 @@ use std::time::Instant;
 
 const RUNS: u64 = 200;
 const TURNS: usize = 3;
-/// Simulated time that takes some 40 ms.
+/// Simulated time that takes some 30 ms.
 const DURATION: &str = "20 s";
 const SCENARIO: &str = "dumbbell";
 

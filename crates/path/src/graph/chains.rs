@@ -195,7 +195,8 @@ impl Graph {
         self.junctions[number].give_back(going);
     }
 
-    /// A packet that has gone on from a junction will be at the far end of this link, later than the others. Whether it is.
+    /// Whether a junction keeps a packet that will be at the far end of this link later than all it keeps already, as most
+    /// will.
     #[inline(always)]
     fn keep_behind_others(&mut self, number: usize, by: u32, at: Time, slot: Slot) -> bool {
         let Some(Some(hop)) = self.hops.get(by as usize) else { return false };
@@ -203,7 +204,7 @@ impl Graph {
         self.junctions[number].push(Passage { at, by, slot, lands })
     }
 
-    /// Whether a junction keeps a packet that will be at the far end of this link.
+    /// Whether a junction keeps a packet that will be at the far end of this link, whatever it passes.
     fn keep_at_junction(&mut self, by: u32, at: Time, slot: Slot) -> bool {
         let place = by as usize;
         let (Keeper::Junction(number), Some(hop)) = (self.keepers[place], &self.hops[place]) else {

@@ -138,7 +138,8 @@ impl Junction {
         self.going = going;
     }
 
-    /// A packet that has gone on will be at the far end of a link later than another. Whether it will.
+    /// Keeps a packet that has gone on until it is at the far end of its chain, if it is there later than all that are kept
+    /// already, and there are any. Whether it does.
     #[inline]
     pub(super) fn push(&mut self, passage: Passage) -> bool {
         let is_last = self.taken < self.gone.len()
@@ -149,7 +150,7 @@ impl Junction {
         is_last
     }
 
-    /// A packet that has gone on will be at the far end of a link. Whether it is kept until then.
+    /// The same wherever its place is.
     pub(super) fn keep(&mut self, passage: Passage) -> Kept {
         let kept = &self.gone[self.taken..];
         let passed = kept.iter().rev().take(MOST_PASSED + 1);
