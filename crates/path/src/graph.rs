@@ -28,7 +28,7 @@ use crate::proxy::{Outbox, Place};
 use crate::queue::{Queue, QueueDiscipline};
 use crate::routes::Routes;
 use ackord_events::{DropReason, Event, LinkId, Sink};
-use ackord_units::{Span, Time};
+use ackord_units::{Span, Time, count};
 use ackord_wire::{NodeId, Packet};
 use chains::{Arrival, Keeper};
 use junction::Junction;
@@ -94,7 +94,7 @@ impl Graph {
         }
         debug_assert!(now >= self.entered_at, "packets enter in order of time");
         self.entered_at = now;
-        self.injected += 1;
+        count(&mut self.injected);
         if packet.src == packet.dst {
             self.ready.push_back(Delivery { at: now, node: packet.dst, packet: *packet });
             return;
@@ -112,8 +112,8 @@ impl Graph {
     /// Lets everything due up to `now` happen; what that delivers waits.
     #[inline(never)]
     fn catch_up<S: Sink>(&mut self, now: Time, sink: &mut S) {
-        while self.schedule.next_at() <= now {
-            if let Some(delivery) = self.step(sink) {
+        while let Some(next) = self.schedule.peek_until(now) {
+            if let Some(delivery) = self.step(next, sink) {
                 self.ready.push_back(delivery);
             }
         }
@@ -123,12 +123,12 @@ impl Graph {
     /// answers nothing.
     pub fn poll_delivery<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<Delivery> {
         if let Some(delivery) = self.ready.pop_front() {
-            self.delivered += 1;
+            count(&mut self.delivered);
             return Some(delivery);
         }
-        while self.schedule.next_at() <= now && now != Time::NEVER {
-            if let Some(delivery) = self.step(sink) {
-                self.delivered += 1;
+        while let Some(next) = self.schedule.peek_until(now) {
+            if let Some(delivery) = self.step(next, sink) {
+                count(&mut self.delivered);
                 return Some(delivery);
             }
         }
@@ -216,8 +216,7 @@ impl Graph {
     /// Works on the earliest thing due: a packet comes out of its link, and goes on or is there.
     // Where a simulation spends its time: one body without calls for a whole hop.
     #[inline(always)]
-    fn step<S: Sink>(&mut self, sink: &mut S) -> Option<Delivery> {
-        let (at, due) = self.schedule.peek()?;
+    fn step<S: Sink>(&mut self, (at, due): (Time, u32), sink: &mut S) -> Option<Delivery> {
         if due as usize >= self.links.len() {
             self.step_other(at, due as usize - self.links.len(), sink);
             return None;
@@ -349,13 +348,12 @@ impl Graph {
     /// The first link of a packet from `src`. Only here may the nodes be unknown.
     #[inline]
     fn route(&self, src: NodeId, dst: NodeId) -> Option<u32> {
-        let known = (src.0 as usize) < self.nodes && (dst.0 as usize) < self.nodes;
-        if known { self.routes.next(src, dst) } else { None }
+        if (dst.0 as usize) < self.nodes { self.routes.next(src, dst) } else { None }
     }
 
     #[cold]
     fn drop_at_source<S: Sink>(&mut self, now: Time, packet: &Packet, sink: &mut S) {
-        self.unroutable += 1;
+        count(&mut self.unroutable);
         let reason = DropReason::NoRoute;
         sink.emit(now, Event::PacketDropped { link: LinkId::NONE, packet, reason });
     }

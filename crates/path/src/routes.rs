@@ -68,10 +68,10 @@ impl Routes {
         routes
     }
 
-    /// The link that a packet at `node` takes towards `dst`.
+    /// The link that a packet at `node`, if there is such a node, takes towards `dst`.
     #[inline]
     pub(crate) fn next(&self, node: NodeId, dst: NodeId) -> Option<u32> {
-        self.follow(self.row(node), dst)
+        self.follow(*self.rows.get(node.0 as usize)?, dst)
     }
 
     /// The routes of a node.

@@ -16,13 +16,16 @@ pub struct Schedule {
     /// A heap-shaped array of keys: node 1 is the root, node `n`'s children are `2n` and `2n + 1`, leaf `n` is
     /// node `leaves + n`.
     nodes: Vec<u64>,
+    /// The root: the least key.
+    least: u64,
     leaves: usize,
     /// By id: its leaf, or [`NO_LEAF`].
     places: Vec<u32>,
     /// By leaf: when it is due, and in whose name.
     entries: Vec<(Time, u32)>,
-    /// How many bits of a key are the id.
+    /// How many bits of a key are the id, and which.
     id_bits: u32,
+    id_mask: u64,
     /// The time, in nanoseconds, from which keys count.
     base: u64,
     /// Nanoseconds after that for which keys have no room any more: all those have the same.
@@ -44,10 +47,12 @@ impl Schedule {
     pub fn new(ids: usize) -> Schedule {
         let mut schedule = Schedule {
             nodes: vec![NOT_DUE; 4],
+            least: NOT_DUE,
             leaves: 2,
             places: Vec::new(),
             entries: Vec::new(),
             id_bits: 0,
+            id_mask: 0,
             base: 0,
             far: 0,
             far_key: 0,
@@ -92,7 +97,7 @@ impl Schedule {
             return self.set_beyond(place, time, name);
         };
         self.put(place, key);
-        if self.root() >= self.far_key {
+        if self.least >= self.far_key {
             self.look_farther();
         }
     }
@@ -105,17 +110,23 @@ impl Schedule {
     /// The earliest time and whose it is, or nothing if nobody is due.
     #[inline]
     pub fn peek(&self) -> Option<(Time, u32)> {
-        let id = (self.root() & !(u64::MAX.wrapping_shl(self.id_bits))) as u32;
-        (self.root() != NOT_DUE).then(|| (self.next_at(), id))
+        let id = (self.least & self.id_mask) as u32;
+        (self.least != NOT_DUE).then(|| (self.next_at(), id))
+    }
+
+    /// The same, if that is at or before `until`.
+    #[inline]
+    pub fn peek_until(&self, until: Time) -> Option<(Time, u32)> {
+        self.peek().filter(|(at, _)| *at <= until)
     }
 
     /// The earliest time; [`Time::NEVER`] if nobody is due.
     #[inline]
     pub fn next_at(&self) -> Time {
-        if self.root() == NOT_DUE {
+        if self.least == NOT_DUE {
             return Time::NEVER;
         }
-        Time::from_nanos(self.base.wrapping_add(self.root().wrapping_shr(self.id_bits)))
+        Time::from_nanos(self.base.wrapping_add(self.least.wrapping_shr(self.id_bits)))
     }
 
     /// When `id` is due; [`Time::NEVER`] if it is not.
@@ -141,12 +152,7 @@ impl Schedule {
             node >>= 1;
             self.nodes[node] = key;
         }
-    }
-
-    /// The least key.
-    #[inline]
-    fn root(&self) -> u64 {
-        self.nodes[1]
+        self.least = key;
     }
 
     /// A time before those that keys can tell, or after them.
@@ -156,7 +162,7 @@ impl Schedule {
             return self.rebase();
         }
         self.put(place, self.key(self.far, name));
-        if self.root() >= self.far_key {
+        if self.least >= self.far_key {
             self.look_farther();
         }
     }
@@ -164,7 +170,7 @@ impl Schedule {
     /// Nobody may be due within what keys can tell.
     #[cold]
     fn look_farther(&mut self) {
-        if self.root() != NOT_DUE {
+        if self.least != NOT_DUE {
             self.rebase();
         }
     }
@@ -189,6 +195,7 @@ impl Schedule {
         assert!(ids <= 1 << 31, "ids are 32-bit");
         self.places.resize(ids, NO_LEAF);
         self.id_bits = ids.next_power_of_two().max(2).ilog2();
+        self.id_mask = (1 << self.id_bits) - 1;
         // One less than fits: with an id of ones only it would be the key of who is not due.
         self.far = (u64::MAX >> self.id_bits) - 1;
         self.far_key = self.far << self.id_bits;

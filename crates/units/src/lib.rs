@@ -15,7 +15,7 @@
 //! | `portable.rs` | [`portable`]: logarithm, exponential and power with the same bits everywhere |
 //!
 //! Arithmetic that would overflow panics in every profile and saturates nowhere silently: the
-//! operators are checked, because a wrapped time would reorder a whole run. This crate knows nothing
+//! operators are checked, because a wrapped time would reorder a whole run; only [`count`] is not. This crate knows nothing
 //! of TCP.
 
 // What the derives name has to be found from here, too.
@@ -34,7 +34,7 @@ mod seq;
 mod time;
 
 pub use ackord_knobs_derive::{Keyword, Knobs};
-pub use amount::{Bytes, Rate};
+pub use amount::{Bytes, Rate, count};
 pub use knob::{Knob, KnobKind, KnobValue, Mechanism, nearest_name};
 pub use knob_type::{Keyword, KnobType, default_of, put};
 pub use mechanism::{

@@ -8,7 +8,7 @@
 
 use super::junction::{Junction, Kept, Passage};
 use super::{Delivery, Graph};
-use crate::link::{Beyond, Hop, Load};
+use crate::link::{Beyond, Hop, Load, Pass};
 use crate::packets::Slot;
 use ackord_events::{DropReason, Sink};
 use ackord_units::Time;
@@ -99,21 +99,24 @@ impl Graph {
     ) -> (u32, Result<Time, Stop>) {
         let (mut at, dst) = (now, load.dst);
         loop {
-            let mut hop = self.hop(link);
-            if hop.is_full() {
-                self.make_room(now, link as usize, sink);
-                hop = self.hop(link);
+            let hop = self.hop(link);
+            match hop.pass::<S>(at, load) {
+                Pass::Arrives(arrives_at) => at = arrives_at,
+                Pass::FullQueue => return (link, Err(Stop::FullQueue(at))),
+                Pass::FullPlan => {
+                    self.make_room(now, link as usize, sink);
+                    continue;
+                }
             }
-            let Some(arrives_at) = hop.pass::<S>(at, load) else {
-                return (link, Err(Stop::FullQueue(at)));
-            };
-            at = arrives_at;
             if let Some(next) = hop.next() {
                 link = next;
                 continue;
             }
+            // Asked for before the rest, which takes longer to tell apart.
+            if matches!(hop.beyond(), Beyond::Destination) {
+                return (link, Ok(at));
+            }
             let stop = match hop.beyond() {
-                Beyond::Destination => return (link, Ok(at)),
                 Beyond::Junction(junction) => Stop::Junction(junction, at),
                 Beyond::ByRoute(row) if dst != hop.to() => match self.routes.follow(row, dst) {
                     Some(next) => match self.hop(next).junction() {
@@ -125,7 +128,7 @@ impl Graph {
                     },
                     None => Stop::FarEnd(at),
                 },
-                Beyond::ByRoute(_) | Beyond::Link(_) | Beyond::Unknown => Stop::FarEnd(at),
+                _ => Stop::FarEnd(at),
             };
             return (link, Err(stop));
         }
@@ -250,9 +253,9 @@ impl Graph {
     #[inline(always)]
     pub(super) fn land(&mut self, at: Time, link: u32) -> Option<Delivery> {
         let Some(Some(hop)) = self.hops.get_mut(link as usize) else { return None };
-        self.schedule.set(link, hop.lands_after_next().unwrap_or(Time::NEVER));
-        let node = hop.to();
-        hop.land().map(|packet| Delivery { at, node, packet })
+        let landed = hop.land().map(|packet| Delivery { at, node: hop.to(), packet });
+        self.schedule.set(link, hop.next_lands_at());
+        landed
     }
 
     /// Drops what an ordinary link had no room for up to now.

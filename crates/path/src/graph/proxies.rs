@@ -4,7 +4,7 @@ use super::Graph;
 use crate::packets::Slot;
 use crate::proxy::{Lane, Made, Outbox, ProxyStats, Turn, Verdict};
 use ackord_events::{DropReason, Event, ProxyId, Sink};
-use ackord_units::Time;
+use ackord_units::{Time, count};
 use ackord_wire::NodeId;
 
 impl Graph {
@@ -52,7 +52,7 @@ impl Graph {
             }
             Verdict::Absorb => {
                 self.packets.release(slot);
-                self.absorbed += 1;
+                count(&mut self.absorbed);
                 let proxy = ProxyId(index as u32);
                 sink.emit(now, Event::ProxyAbsorbed { proxy, packet: &packet });
             }
@@ -127,7 +127,7 @@ impl Graph {
                     Made::Released => Event::ProxyReleased { proxy, packet },
                 },
             );
-            self.made += 1;
+            count(&mut self.made);
             match self.route(self.proxies[index].at, packet.dst) {
                 Some(link) => {
                     let slot = self.packets.insert(packet);
@@ -138,7 +138,7 @@ impl Graph {
                     self.leave_box(now, index, (link, slot, lane), sink);
                 }
                 None => {
-                    self.unroutable += 1;
+                    count(&mut self.unroutable);
                     let reason = DropReason::NoRoute;
                     let link = ackord_events::LinkId::NONE;
                     sink.emit(now, Event::PacketDropped { link, packet, reason });

@@ -82,6 +82,17 @@ pub(super) struct Planned {
     pub(super) ip_len: u32,
 }
 
+/// What becomes of a packet that comes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Pass {
+    /// It will be at the far end then.
+    Arrives(Time),
+    /// There is no room for it.
+    FullQueue,
+    /// There is no room to plan its transmission, before [`Hop::make_room`].
+    FullPlan,
+}
+
 /// What a link asks of a packet that comes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
@@ -173,10 +184,10 @@ impl Hop {
         self.arrivals.len() == 1
     }
 
-    /// When the packet arrives that comes after the next one.
+    /// When the next packet arrives; [`Time::NEVER`] if none is on its way.
     #[inline]
-    pub(crate) fn lands_after_next(&self) -> Option<Time> {
-        self.arrivals.get(1).map(|(at, _)| *at)
+    pub(crate) fn next_lands_at(&self) -> Time {
+        self.arrivals.front().map_or(Time::NEVER, |(at, _)| *at)
     }
 
     /// The packet that arrives next.
@@ -190,23 +201,21 @@ impl Hop {
         self.arrivals.len() as u64
     }
 
-    /// Whether there is no room to plan another transmission, before [`Hop::make_room`].
-    #[inline]
-    pub(crate) fn is_full(&self) -> bool {
-        self.planned.len() == self.planned.capacity()
-    }
-
-    /// A packet comes at `at`. When it will be at the far end, if there is room for it.
+    /// A packet comes at `at`.
     #[inline(always)]
-    pub(crate) fn pass<S: Sink>(&mut self, at: Time, load: Load) -> Option<Time> {
+    pub(crate) fn pass<S: Sink>(&mut self, at: Time, load: Load) -> Pass {
         if self.waiting > 0 {
             self.leave_line(at);
         }
         let (ip_len, begins_at) = (load.ip_len, self.free_at.max(at));
-        if begins_at > at {
-            if !self.capacity.fits(self.waiting as usize, self.waiting_bytes, ip_len) {
-                return None;
-            }
+        let waits = begins_at > at;
+        if waits && !self.capacity.fits(self.waiting as usize, self.waiting_bytes, ip_len) {
+            return Pass::FullQueue;
+        }
+        if self.planned.len() == self.planned.capacity() {
+            return Pass::FullPlan;
+        }
+        if waits {
             self.waiting += 1;
             self.waiting_bytes += u64::from(ip_len);
         }
@@ -215,16 +224,14 @@ impl Hop {
             self.untold.push(at, load.flow);
         }
         self.free_at = begins_at + self.serializer.time_for(ip_len);
-        Some(self.free_at + self.delay)
+        Pass::Arrives(self.free_at + self.delay)
     }
 
     /// Lets packets whose transmission begins up to and including `at` leave the queue.
     #[inline]
     fn leave_line(&mut self, at: Time) {
-        while self.waiting > 0
-            && let Some(first) = self.planned.get(self.planned.len() - self.waiting as usize)
-            && first.begins_at <= at
-        {
+        let line = &self.planned[self.planned.len() - self.waiting as usize..];
+        for first in line.iter().take_while(|first| first.begins_at <= at) {
             self.waiting -= 1;
             self.waiting_bytes -= u64::from(first.ip_len);
         }
@@ -248,8 +255,9 @@ impl Hop {
         if S::ACTIVE {
             self.untold.forget(begun);
         }
-        let lens = self.planned.drain(..begun).map(|planned| planned.ip_len);
+        let lens = self.planned[..begun].iter().map(|planned| planned.ip_len);
         let sum = self.serializer.sum_of(lens);
+        self.planned.drain(..begun);
         self.counted.packets += begun as u64;
         self.counted.bytes += sum.bytes;
         self.counted.busy_for += sum.takes;

@@ -76,7 +76,7 @@ pub use bucket::{Shaper, TokenBucket};
 pub use config::{LinkConfig, MediumId};
 pub use corruption::{CaughtBy, Corruption, Duplication};
 pub use gilbert::{Changes, GilbertConfig, GilbertElliott};
-pub(crate) use hop::{Beyond, Hop, Load};
+pub(crate) use hop::{Beyond, Hop, Load, Pass};
 pub use jitter::{DelayDistribution, DelayShape, Jitter, JitterConfig, PacketOrder, Redraw};
 pub use loss::{ErrorRate, LossModel};
 pub use outage::{Outage, OutageEffect};

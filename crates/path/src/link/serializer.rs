@@ -53,7 +53,8 @@ impl Serializer {
     #[inline]
     pub(super) fn sum_of(&mut self, lens: impl Iterator<Item = u32>) -> Sum {
         if self.nanos_per_byte != 0 {
-            let bytes = lens.map(u64::from).sum();
+            // Several at a time where none can overflow, as no sum of lengths in memory can.
+            let bytes = lens.fold(0, |bytes: u64, ip_len| bytes.wrapping_add(u64::from(ip_len)));
             return Sum { bytes, takes: Span::from_nanos(self.nanos_per_byte * bytes) };
         }
         lens.fold(Sum::default(), |sum, ip_len| Sum {
