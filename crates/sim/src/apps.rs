@@ -36,6 +36,8 @@ enum Phase {
 pub(crate) enum Act {
     /// It wrote once, and may write more.
     Wrote,
+    /// It wrote until the send buffer was full, for whose room it waits.
+    Filled,
     /// It closed.
     Closed,
     /// It waits, or is gone.
@@ -72,29 +74,13 @@ impl App {
     }
 
     /// Lets it do what it wants to, up to its next write.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn act<S: Sink>(
         &mut self,
         now: Time,
         connection: &mut Connection,
         sink: &mut S,
     ) -> Act {
-        if self.phase == Phase::Over || self.waits_for_room(connection) {
-            return Act::Nothing;
-        }
-        self.act_now(now, connection, sink)
-    }
-
-    /// Whether it is a bulk transfer that has filled the send buffer: the answer to every second question.
-    #[inline]
-    fn waits_for_room(&self, connection: &Connection) -> bool {
-        self.phase == Phase::Running
-            && self.workload.waits_for_room()
-            && connection.writable() == Bytes::ZERO
-    }
-
-    #[inline(always)]
-    fn act_now<S: Sink>(&mut self, now: Time, connection: &mut Connection, sink: &mut S) -> Act {
         match self.phase {
             Phase::Over => return Act::Nothing,
             // A peer may have finished with the very segment that completed the handshake.
@@ -112,7 +98,9 @@ impl App {
         let endpoint = self.endpoint;
         loop {
             match self.workload.next(now, &View(connection)) {
-                Step::Write(bytes) if connection.write(bytes) == bytes => return Act::Wrote,
+                Step::Write(bytes) if connection.write(bytes) == bytes => {
+                    return self.wrote(connection);
+                }
                 Step::Write(_) => {
                     // The connection is gone, or the peer has closed it: nobody takes any more.
                     self.phase = Phase::Over;
@@ -134,6 +122,13 @@ impl App {
                 }
             }
         }
+    }
+
+    /// What a write has come to: a bulk transfer that has filled the send buffer need not be asked again.
+    #[inline]
+    fn wrote(&self, connection: &Connection) -> Act {
+        let waits = self.workload.waits_for_room() && connection.writable() == Bytes::ZERO;
+        if waits { Act::Filled } else { Act::Wrote }
     }
 
     /// When it wants to act again, whatever happens.

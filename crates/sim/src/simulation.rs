@@ -20,7 +20,7 @@ use ackord_path::{Conservation, Delivery, Graph, Schedule, Unbalanced};
 use ackord_scenario::{Flow, Scenario, Transport};
 use ackord_tcp::Connection;
 use ackord_traffic::{Workload, Workloads};
-use ackord_units::{Bytes, Time};
+use ackord_units::{Bytes, Time, count};
 use ackord_wire::{FlowId, NodeId, Side};
 use ends::{End, end_index, transmit, whose};
 use foreign::Foreign;
@@ -330,10 +330,13 @@ impl Simulation {
     fn send_all<S: Sink>(&mut self, (flow, side): (FlowId, Side), sink: &mut S) {
         let end = &mut self.ends[end_index(flow, side)];
         let mut packet = end.packet((flow, side));
-        while end.poll_packet(self.now, &mut packet, sink) {
-            self.packets_sent += 1;
+        while let Some(is_last) = end.poll_packet(self.now, &mut packet, sink) {
+            count(&mut self.packets_sent);
             packet.tag = self.packets_sent;
             transmit(&mut self.topology, &mut self.processing, self.now, &packet, sink);
+            if is_last {
+                break;
+            }
         }
     }
 
@@ -363,20 +366,18 @@ impl Simulation {
             end.connection.close();
         }
         let mut packet = end.packet((flow, side));
-        let mut wrote = false;
         loop {
             let act = end.app.act(now, &mut end.connection, sink);
-            if wrote && act == Act::Nothing {
-                break;
-            }
             // Every write is handed to TCP by itself, as system calls are.
-            while end.poll_packet(now, &mut packet, sink) {
-                self.packets_sent += 1;
+            while let Some(is_last) = end.poll_packet(now, &mut packet, sink) {
+                count(&mut self.packets_sent);
                 packet.tag = self.packets_sent;
                 transmit(&mut self.topology, &mut self.processing, now, &packet, sink);
+                if is_last {
+                    break;
+                }
             }
-            wrote = act == Act::Wrote;
-            if !wrote {
+            if act != Act::Wrote {
                 break;
             }
         }

@@ -42,8 +42,8 @@ pub use config::{
     RepeatedSyn, Retries, Sending, ShrunkWindow, TimeWaitResets, TimeoutInRecovery, WindowLimits,
 };
 pub use connection::{
-    AgreedOptions, CloseReason, Connection, OutstandingSegments, RecoveryState, Snapshot, Stats,
-    reset_for,
+    AgreedOptions, CloseReason, Connection, OutstandingSegments, Polled, RecoveryState, Snapshot,
+    Stats, reset_for,
 };
 pub use ecn::{EcnUse, MarkSeen, Outbound};
 pub use mode::{MODE, Mode};

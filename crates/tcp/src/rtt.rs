@@ -129,7 +129,7 @@ impl Peak {
 
 impl Estimate {
     /// §2.3 with alpha = 1/8 and beta = 1/4.
-    #[inline]
+    #[inline(always)]
     fn follow_deviation(&mut self, rtt: Span, variance: Variance) {
         let error = self.srtt.abs_diff(rtt);
         let falling = rtt < self.srtt && error > self.rttvar;

@@ -66,18 +66,18 @@ impl End {
         }
     }
 
-    /// Makes this the next packet to leave. Whether there is one.
+    /// Makes this the next packet to leave, if there is one: whether it is known to be the last.
     #[inline(always)]
     pub(super) fn poll_packet<S: Sink>(
         &mut self,
         now: Time,
         packet: &mut Packet,
         sink: &mut S,
-    ) -> bool {
-        let ecn = self.connection.poll_segment_into(now, &mut packet.tcp, sink);
-        let (Some(ecn), Some(segment)) = (ecn, &packet.tcp) else { return false };
-        packet.ecn = ecn;
+    ) -> Option<bool> {
+        let polled = self.connection.poll_segment_into(now, &mut packet.tcp, sink)?;
+        let segment = packet.tcp.as_ref()?;
+        packet.ecn = polled.ecn;
         packet.ip_len = self.ip.header_len() + segment.header_len() + segment.payload_len;
-        true
+        Some(polled.is_last)
     }
 }

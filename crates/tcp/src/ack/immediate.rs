@@ -22,4 +22,8 @@ impl AckPolicy for Immediate {
     fn on_segment(&mut self, _now: Time, _arrival: &Arrival<'_>) -> AckDecision {
         AckDecision::Now
     }
+
+    fn always(&self) -> Option<AckDecision> {
+        Some(AckDecision::Now)
+    }
 }

@@ -189,6 +189,12 @@ pub trait AckPolicy: CopiedPolicy + Send + fmt::Debug {
         Answering::CarriesAck
     }
 
+    /// What it decides about every segment, if that never depends on anything: then it hears of no segments and no
+    /// acknowledgments. Asked once.
+    fn always(&self) -> Option<AckDecision> {
+        None
+    }
+
     /// How long a lone segment's acknowledgment would wait now, where that changes over time.
     fn ato(&self) -> Option<Span> {
         None

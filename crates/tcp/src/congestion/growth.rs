@@ -141,6 +141,7 @@ pub(crate) struct Increase {
 
 impl Increase {
     /// An acknowledgment may open the window.
+    #[inline(always)]
     pub(crate) fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         self.grow(window, self.growth.counted(ack));
     }

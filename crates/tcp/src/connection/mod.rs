@@ -55,6 +55,7 @@ use refusal::Answers;
 use timers::ConnectionTimers;
 
 pub use reset::reset_for;
+pub use segment_out::Polled;
 pub use snapshot::{AgreedOptions, OutstandingSegments, RecoveryState, Snapshot};
 
 /// A TCP connection, one end of it.

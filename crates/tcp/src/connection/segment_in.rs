@@ -9,7 +9,7 @@ use crate::receiver::{Data, Owed, PayloadPlace};
 use crate::sender::{FinProgress, IncomingAck};
 use crate::trace::Trace;
 use ackord_events::{Event, RefusalReason, Sink, TcpState};
-use ackord_units::{Bytes, Time};
+use ackord_units::{Bytes, Time, count};
 use ackord_wire::{Ecn, Flags, Segment};
 
 impl Connection {
@@ -26,7 +26,7 @@ impl Connection {
         sink: &mut S,
     ) -> Option<PayloadPlace> {
         let trace = &mut Trace::new(now, self.id, sink);
-        self.stats.segments_received += 1;
+        count(&mut self.stats.segments_received);
         let place = if self.is_as_expected(segment) {
             self.take_in_expected(trace, segment, ecn)
         } else {
@@ -156,7 +156,8 @@ impl Connection {
     pub(super) fn scaled_window(&self, segment: &Segment) -> u32 {
         let shift =
             if segment.flags.contains(Flags::SYN) { 0 } else { self.sender.peer_window().scale() };
-        u32::from(segment.window) << shift
+        // At most 14, so that nothing is checked.
+        u32::from(segment.window).wrapping_shl(u32::from(shift))
     }
 
     /// The fifth check; false if the segment is done with.

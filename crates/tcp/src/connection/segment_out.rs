@@ -7,8 +7,17 @@ use crate::receiver::Owed;
 use crate::sender::{FinProgress, Next, Outgoing};
 use crate::trace::Trace;
 use ackord_events::{Event, SegmentKind, Sink, TcpState};
-use ackord_units::{Bytes, Seq, Time};
+use ackord_units::{Bytes, Seq, Time, count};
 use ackord_wire::{Ecn, Flags, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps};
+
+/// What goes with a segment that leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Polled {
+    /// The ECN field that its packet is to have.
+    pub ecn: Ecn,
+    /// Whether it is known that no other leaves before something happens.
+    pub is_last: bool,
+}
 
 impl Connection {
     /// The next segment to put on the path at `now`, if there is one, and the ECN field that its
@@ -16,19 +25,19 @@ impl Connection {
     #[inline]
     pub fn poll_segment<S: Sink>(&mut self, now: Time, sink: &mut S) -> Option<Outbound> {
         let mut segment = None;
-        let ecn = self.poll_segment_into(now, &mut segment, sink)?;
+        let Polled { ecn, .. } = self.poll_segment_into(now, &mut segment, sink)?;
         segment.map(|segment| Outbound { segment, ecn })
     }
 
-    /// The same, written to where the caller wants it, whatever is there: where millions of packets are made, every
-    /// copy counts. Without a next segment it stays as it is.
+    /// The same, written to where the caller wants it, whatever is there, and with a word on what follows: where
+    /// millions of packets are made, every copy and every question counts. Without a next segment it stays as it is.
     #[inline(always)]
     pub fn poll_segment_into<S: Sink>(
         &mut self,
         now: Time,
         place: &mut Option<Segment>,
         sink: &mut S,
-    ) -> Option<Ecn> {
+    ) -> Option<Polled> {
         if self.state == TcpState::Established && self.pending_control.is_none() {
             match self.sender.next_at_a_glance() {
                 // Blocks beside data leave less room for it.
@@ -40,21 +49,22 @@ impl Connection {
                     let trace = &mut Trace::new(now, self.id, sink);
                     self.emit_sent(trace, seq, 0, SegmentKind::PureAck);
                     self.write_ordinary(now, place.insert(Segment::default()), seq, 0);
-                    return Some(Ecn::NotEct);
+                    return Some(Polled { ecn: Ecn::NotEct, is_last: true });
                 }
                 Next::FullSized if self.receiver.owed != Owed::BeforeAnswers => {
                     let (seq, payload) = self.sender.send_full(now);
                     let trace = &mut Trace::new(now, self.id, sink);
                     self.emit_sent(trace, seq, payload, SegmentKind::New);
                     self.write_ordinary(now, place.insert(Segment::default()), seq, payload);
-                    return Some(Ecn::NotEct);
+                    let is_last = self.sender.is_held_back_now();
+                    return Some(Polled { ecn: Ecn::NotEct, is_last });
                 }
                 Next::FullSized | Next::Other => {}
             }
         }
         let outbound = self.segment_that_leaves(&mut Trace::new(now, self.id, sink))?;
         *place = Some(outbound.segment);
-        Some(outbound.ecn)
+        Some(Polled { ecn: outbound.ecn, is_last: false })
     }
 
     #[inline(never)]
@@ -291,14 +301,16 @@ impl Connection {
         kind: SegmentKind,
     ) {
         match kind {
-            SegmentKind::PureAck => self.stats.pure_acks_sent += 1,
+            SegmentKind::PureAck => count(&mut self.stats.pure_acks_sent),
             SegmentKind::Reset | SegmentKind::KeepaliveProbe => {}
             SegmentKind::WindowProbe if payload_len == 0 => {}
             SegmentKind::Retransmission => {
-                self.stats.data_segments_sent += 1;
-                self.stats.retransmitted_segments += 1;
+                count(&mut self.stats.data_segments_sent);
+                count(&mut self.stats.retransmitted_segments);
             }
-            SegmentKind::New | SegmentKind::WindowProbe => self.stats.data_segments_sent += 1,
+            SegmentKind::New | SegmentKind::WindowProbe => {
+                count(&mut self.stats.data_segments_sent);
+            }
         }
         let payload = Bytes(u64::from(payload_len));
         trace.emit(|endpoint| Event::SegmentSent { endpoint, seq, payload, kind });

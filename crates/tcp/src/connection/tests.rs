@@ -34,6 +34,7 @@ struct Gone {
     data: u32,
     sent: u32,
     held_back: u32,
+    last: u32,
 }
 
 /// Two ends, and what is under way to each.
@@ -163,13 +164,21 @@ impl Pair {
                 Next::Nothing | Next::Other => {}
             }
             let mut general = connection.clone();
-            let sent = connection.poll_segment(self.now, &mut NoSink);
+            let mut sent = None;
+            let polled = connection.poll_segment_into(self.now, &mut sent, &mut NoSink);
             let (sink, id) = (&mut NoSink, general.id);
             let trace = &mut Trace::new(self.now, id, sink);
-            assert_eq!(sent, general.segment_that_leaves(trace));
+            let left = general.segment_that_leaves(trace);
+            assert_eq!(polled.map(|polled| polled.ecn), left.map(|left| left.ecn));
+            assert_eq!(sent, left.map(|left| left.segment));
             assert_eq!(format!("{connection:?}"), format!("{general:?}"), "after {sent:?}");
-            let Some(outbound) = sent else { return };
-            self.under_way[1 - end].push_back(outbound.segment);
+            if polled.is_some_and(|polled| polled.is_last) {
+                assert_eq!(general.segment_that_leaves(trace), None, "after the last one");
+                assert_eq!(format!("{connection:?}"), format!("{general:?}"), "nothing has left");
+                self.gone.last += 1;
+            }
+            let Some(segment) = sent else { return };
+            self.under_way[1 - end].push_back(segment);
         }
     }
 }
@@ -226,10 +235,12 @@ fn a_bulk_transfer_goes_straight() {
             }
         }
     }
-    let Gone { acks, nothing, data, sent, held_back } = pair.gone;
+    let Gone { acks, nothing, data, sent, held_back, last } = pair.gone;
     let segments = pair.ends[0].stats().data_segments_sent as u32;
     assert!(segments > 5_000, "{segments} segments");
-    for (what, count) in [("acks", acks), ("nothing", nothing), ("data", data), ("sent", sent)] {
+    for (what, count) in
+        [("acks", acks), ("nothing", nothing), ("data", data), ("sent", sent), ("last", last)]
+    {
         assert!(count > segments / 10 * 8, "{what}: {count} of {segments}");
     }
     assert!(held_back > 0);

@@ -63,6 +63,8 @@ pub(crate) struct Receiver {
     /// Whether everything up to the peer's FIN has arrived.
     pub(crate) finished: bool,
     policy: Box<dyn AckPolicy>,
+    /// What it decides about every segment, if it always decides the same.
+    always: Option<AckDecision>,
     /// Whether an acknowledgment that is to be sent now leaves before the application answers.
     answering: Answering,
     pub(crate) owed: Owed,
@@ -120,6 +122,7 @@ impl Receiver {
             ahead: Reassembly::default(),
             fin_at: None,
             finished: false,
+            always: policy.always(),
             answering: policy.answering(),
             policy,
             owed: Owed::Nothing,
@@ -232,7 +235,7 @@ impl Receiver {
         if delivered > 0 && self.sizing.is_some() {
             self.size(now, &data, order, rtt);
         }
-        self.owe(now, &self.arrival(&data, order, rtt));
+        self.owe(now, &data, order, rtt);
         if (seq + payload).after(edge) {
             // The peer is to know at once that not all of it was taken.
             self.owed = Owed::Now;
@@ -263,7 +266,7 @@ impl Receiver {
         if self.sizing.is_some() {
             self.size(now, data, Order::InOrder, rtt);
         }
-        self.owe(now, &self.arrival(data, Order::InOrder, rtt));
+        self.owe(now, data, Order::InOrder, rtt);
         Accepted { delivered, place: Some(place) }
     }
 
@@ -296,7 +299,7 @@ impl Receiver {
     /// Data that the sequence check refused for its age: the policy hears of it, and the
     /// connection acknowledges it whatever the policy says (RFC 9293 §3.10.7.4).
     pub(crate) fn on_old_data(&mut self, now: Time, data: &Data, rtt: &RttEstimator) {
-        self.owe(now, &self.arrival(data, Order::Duplicate, rtt));
+        self.owe(now, data, Order::Duplicate, rtt);
     }
 
     #[inline]
@@ -347,8 +350,15 @@ impl Receiver {
     }
 
     #[inline]
-    fn owe(&mut self, now: Time, arrival: &Arrival<'_>) {
-        match (self.policy.on_segment(now, arrival), self.owed) {
+    fn owe(&mut self, now: Time, data: &Data, order: Order, rtt: &RttEstimator) {
+        let decision = match self.always {
+            Some(decision) => decision,
+            None => {
+                let arrival = self.arrival(data, order, rtt);
+                self.policy.on_segment(now, &arrival)
+            }
+        };
+        match (decision, self.owed) {
             (_, Owed::Now | Owed::BeforeAnswers) => {}
             (AckDecision::Now, _) => self.owed = Owed::Now,
             (AckDecision::BeforeAnswers, _) => self.owed = Owed::BeforeAnswers,
@@ -362,7 +372,9 @@ impl Receiver {
         self.owed = Owed::Nothing;
         self.duplicate = None;
         self.last_ack_sent = self.rcv_nxt;
-        self.policy.on_ack_sent(now, carrier);
+        if self.always.is_none() {
+            self.policy.on_ack_sent(now, carrier);
+        }
     }
 
     /// How long the acknowledgment of a lone segment would wait, where the policy learns it.

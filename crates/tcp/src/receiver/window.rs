@@ -54,7 +54,6 @@ impl Receiver {
     /// The most that a window field can say.
     #[inline]
     fn most(&self) -> Bytes {
-        // At most 14, so that nothing is checked.
         Bytes(u64::from(u16::MAX).wrapping_shl(u32::from(self.scale)))
     }
 
@@ -79,12 +78,14 @@ impl Receiver {
     #[inline]
     pub(crate) fn announce(&mut self, scaled: bool) -> u16 {
         let shift = if scaled { self.scale } else { 0 };
+        // At most 14, so that nothing is checked.
         let field = match self.whole_buffer() {
-            Some(whole) if scaled => whole >> shift,
+            Some(whole) if scaled => whole.wrapping_shr(u32::from(shift)),
             _ => self.field(shift),
         };
         self.read_at_announcement = self.read;
-        self.advertised_edge = self.advertised_edge.max(self.rcv_nxt + (field << shift));
+        let offered = field.wrapping_shl(u32::from(shift));
+        self.advertised_edge = self.advertised_edge.max(self.rcv_nxt + offered);
         field as u16
     }
 

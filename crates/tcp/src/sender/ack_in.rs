@@ -186,8 +186,9 @@ impl Sender {
         echo: Option<u32>,
     ) {
         let window = self.queue.window();
-        let clock = self.peer.ts_clock();
-        let by_timestamps = || TimestampEcho { value: echo?, clock: clock? }.rtt(trace.now);
+        let peer = &self.peer;
+        let by_timestamps =
+            || TimestampEcho { value: echo?, clock: peer.ts_clock()? }.rtt(trace.now);
         let Some(rtt) = self.timer.sample(trace.now, acked, by_timestamps, window) else { return };
         if let Some(tail) = &mut self.tail {
             tail.on_rtt_sample();

@@ -160,10 +160,10 @@ impl RetransmissionTimer {
         window: Window,
     ) -> Option<Span> {
         let rtt = match self.rtt.sampling() {
-            Sampling::EveryAck => {
-                let own = acked.earliest_sent_at.filter(|_| !acked.ambiguous);
-                own.map(|sent_at| now - sent_at).or_else(by_timestamps)
-            }
+            Sampling::EveryAck => match acked.earliest_sent_at.filter(|_| !acked.ambiguous) {
+                Some(sent_at) => Some(now - sent_at),
+                None => by_timestamps(),
+            },
             Sampling::OneAtATime => self.end_timing(now, window.snd_una),
         }?;
         match self.conservative.take_if(|pending| window.snd_una.after(pending.after)) {

@@ -119,18 +119,37 @@ impl Sender {
         if !self.has_something_to_send() {
             return Next::Nothing;
         }
-        let full = self.sizes.smss();
-        // Nothing small, nothing that ends what was written, and no FIN; nor the first after an idle time.
+        // No FIN, nor the first after an idle time.
         let ordinary = self.is_undisturbed()
-            && self.queue.unsent() > full
+            && self.has_full()
             && self.queue.fin() == FinProgress::Open
-            && Bytes(u64::from(self.peer_window.room(&self.queue))) >= full
             && !self.board.is_empty();
-        if !ordinary {
-            return Next::Other;
+        match (ordinary, self.has_room_for_full()) {
+            (false, _) => Next::Other,
+            (true, true) => Next::FullSized,
+            (true, false) => Next::HeldBack,
         }
+    }
+
+    /// Whether a full-sized segment is to be sent into the peer's window, which does not end what was written.
+    #[inline(always)]
+    fn has_full(&self) -> bool {
+        let full = self.sizes.smss();
+        self.queue.unsent() > full && Bytes(u64::from(self.peer_window.room(&self.queue))) >= full
+    }
+
+    /// Whether the congestion window has room for one.
+    #[inline(always)]
+    fn has_room_for_full(&self) -> bool {
         let fits = self.congestion.cwnd() + self.recovery.beyond_cwnd();
-        if self.queue.flight_size() + full <= fits { Next::FullSized } else { Next::HeldBack }
+        self.queue.flight_size() + self.sizes.smss() <= fits
+    }
+
+    /// Whether [`Sender::next_at_a_glance`] says [`Next::HeldBack`] after [`Sender::send_full`]: what else it asks for has
+    /// not changed.
+    #[inline(always)]
+    pub(crate) fn is_held_back_now(&self) -> bool {
+        self.has_full() && !self.has_room_for_full()
     }
 
     /// Sends what [`Next::FullSized`] has announced: its sequence number and its length.
