@@ -229,7 +229,13 @@ impl Scoreboard {
         mut delivered: impl FnMut(&Sent),
     ) -> u64 {
         let before = self.sacked;
+        let last = self.last_blocks;
+        let mut last = last.as_slice().iter();
         for block in blocks.as_slice() {
+            // Most stand where they stood: those have been seen.
+            if last.next() == Some(block) {
+                continue;
+            }
             // A block at or below the cumulative acknowledgment reports a duplicate (RFC 2883);
             // one beyond what was sent is nonsense. Neither says anything about outstanding data.
             let sound = block.start.before(block.end)
@@ -308,16 +314,13 @@ impl Scoreboard {
         if front.seq.at_or_after(seq) {
             return 0;
         }
-        let lies_before = |sent: &Sent| sent.seq.since(front.seq) < distance;
         // Nearly all are as long as the second; a part of the first may be acknowledged.
         let length = self.sent.get(1).map_or(1, Sent::seq_len).max(1);
         let guess = 1 + distance.saturating_sub(front.seq_len()).div_ceil(length) as usize;
-        if self.sent.get(guess - 1).is_some_and(lies_before)
-            && !self.sent.get(guess).is_some_and(lies_before)
-        {
+        if self.sent.get(guess).is_some_and(|sent| sent.seq == seq) {
             return guess;
         }
-        self.sent.partition_point(lies_before)
+        self.sent.partition_point(|sent| sent.seq.since(front.seq) < distance)
     }
 
     /// What was not may be in flight for the first time again.
