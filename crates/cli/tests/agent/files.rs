@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// Asks and is answered, each with one write, so that nothing is lost; on so many connections.
 const NOTHING_LOST: &str = "
@@ -32,11 +33,15 @@ fn a_lever_whose_connections_are_no_better_off_is_withdrawn_and_the_status_says_
     let agent = Agent::with_file(&group, lines, tempfile::tempdir().expect("a directory"));
     client(&group, &port, 2);
     agent.wait_for(|status| is_at_work(status, "python", "nodelay"));
-    let run = group.python(NOTHING_LOST, &[&port, "60"]).status().expect("it runs");
-    assert!(run.success());
     let withdrawn =
         |status: &Value| lever(status, "python", "nodelay")["standing"]["state"] == "withdrawn";
-    let status = agent.wait_for(withdrawn);
+    // What is alike may differ by chance, more so beside busy neighbours, but not for long.
+    let status = (0..6).find_map(|_| {
+        let run = group.python(NOTHING_LOST, &[&port, "60"]).status().expect("it runs");
+        assert!(run.success());
+        agent.is_within(Duration::from_secs(4), withdrawn).ok()
+    });
+    let status = status.unwrap_or_else(|| agent.wait_for(withdrawn));
     let why = lever(&status, "python", "nodelay")["standing"]["why"].to_string();
     assert!(why.contains("no better off"), "{status:#}");
     // Whoever comes now is stock again.

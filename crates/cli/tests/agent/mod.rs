@@ -191,18 +191,28 @@ mod world {
 
         /// Its status as soon as it is like this.
         pub(super) fn wait_for(&self, is_it: impl Fn(&Value) -> bool) -> Value {
-            let until = Instant::now() + PATIENCE;
+            let in_time = self.is_within(PATIENCE, is_it);
+            in_time.unwrap_or_else(|last| panic!("not within {PATIENCE:?}: {last:#?}"))
+        }
+
+        /// The same if that is so within this time, or the last status there was.
+        pub(super) fn is_within(
+            &self,
+            patience: Duration,
+            is_it: impl Fn(&Value) -> bool,
+        ) -> Result<Value, Option<Value>> {
+            let until = Instant::now() + patience;
             let mut last = None;
             while Instant::now() < until {
                 if let Some(status) = self.status() {
                     if is_it(&status) {
-                        return status;
+                        return Ok(status);
                     }
                     last = Some(status);
                 }
                 sleep(Duration::from_millis(100));
             }
-            panic!("not within {PATIENCE:?}: {last:#?}");
+            Err(last)
         }
 
         pub(super) fn stop(mut self) -> tempfile::TempDir {

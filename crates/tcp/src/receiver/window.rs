@@ -54,6 +54,7 @@ impl Receiver {
     /// The most that a window field can say.
     #[inline]
     fn most(&self) -> Bytes {
+        // At most 14, so that nothing is checked.
         Bytes(u64::from(u16::MAX).wrapping_shl(u32::from(self.scale)))
     }
 
@@ -78,7 +79,6 @@ impl Receiver {
     #[inline]
     pub(crate) fn announce(&mut self, scaled: bool) -> u16 {
         let shift = if scaled { self.scale } else { 0 };
-        // At most 14, so that nothing is checked.
         let field = match self.whole_buffer() {
             Some(whole) if scaled => whole.wrapping_shr(u32::from(shift)),
             _ => self.field(shift),
