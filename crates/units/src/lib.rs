@@ -15,8 +15,8 @@
 //! | `portable.rs` | [`portable`]: logarithm, exponential and power with the same bits everywhere |
 //!
 //! Arithmetic that would overflow panics in every profile and saturates nowhere silently: the
-//! operators are checked, because a wrapped time would reorder a whole run; only [`count`] is not. This crate knows nothing
-//! of TCP.
+//! operators are checked, because a wrapped time would reorder a whole run. Only [`count`] is not,
+//! which no run is long enough to wrap. This crate knows nothing of TCP.
 
 // What the derives name has to be found from here, too.
 extern crate self as ackord_units;

@@ -124,11 +124,10 @@ impl Sender {
             && self.has_full()
             && self.queue.fin() == FinProgress::Open
             && !self.board.is_empty();
-        match (ordinary, self.has_room_for_full()) {
-            (false, _) => Next::Other,
-            (true, true) => Next::FullSized,
-            (true, false) => Next::HeldBack,
+        if !ordinary {
+            return Next::Other;
         }
+        if self.has_room_for_full() { Next::FullSized } else { Next::HeldBack }
     }
 
     /// Whether a full-sized segment is to be sent into the peer's window, which does not end what was written.
