@@ -22,4 +22,4 @@ pub use kinds::{
     AccessOutcome, CwndReason, DropReason, LossReason, ProxyAct, ProxySending, RecoveryKind,
     RefusalAnswer, RefusalReason, SegmentKind, SpuriousEvidence, TapPoint, TcpState,
 };
-pub use sink::{NoSink, Passed, Recorder, Sink, Stamped};
+pub use sink::{NoSink, Passed, Recorder, Sink, Stamped, Waited};

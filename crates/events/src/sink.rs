@@ -9,6 +9,10 @@ pub trait Sink {
     /// False only where every call does nothing: callers may then skip working out an event.
     const ACTIVE: bool = true;
 
+    /// Whether it only adds up what packets have waited, and how long queues were: links that look ahead tell it of a
+    /// packet that waits by [`Sink::emit_all_waited`] and [`Sink::emit_waiting`], and no steps of it.
+    const ADDS_WAITS_UP: bool = false;
+
     /// Whether it has to be told of everything in the order in which it happens. One that does not is told of what
     /// happens on each link in that order, but perhaps late.
     fn needs_order(&self) -> bool {
@@ -33,9 +37,17 @@ pub trait Sink {
 
     /// The same of several packets, one after the other.
     #[inline]
-    fn emit_all_passed(&mut self, link: LinkId, passed: impl Iterator<Item = Passed> + Clone) {
+    fn emit_all_passed(&mut self, link: LinkId, passed: impl DoubleEndedIterator<Item = Passed> + Clone) {
         passed.for_each(|Passed { at, flow, bytes }| self.emit_passed(at, link, flow, bytes));
     }
+
+    /// Several packets, one after the other, waited in the queue of `link`, and left it. Only for those that
+    /// [add waits up](Sink::ADDS_WAITS_UP).
+    fn emit_all_waited(&mut self, _link: LinkId, _waited: impl Iterator<Item = Waited>) {}
+
+    /// A packet waits in the queue of `link` still, when all is told. Told once: that it leaves is told as an event, where
+    /// the queue is what has been told to wait. Only for those that [add waits up](Sink::ADDS_WAITS_UP).
+    fn emit_waiting(&mut self, _link: LinkId, _waited: Waited) {}
 }
 
 /// A packet that found its link free.
@@ -47,6 +59,23 @@ pub struct Passed {
     pub flow: FlowId,
     /// Length of the IP packet.
     pub bytes: Bytes,
+}
+
+/// A packet that waited.
+#[derive(Clone, Copy, Debug)]
+pub struct Waited {
+    /// When it came.
+    pub came: Time,
+    /// When it left, or all was told.
+    pub until: Time,
+    /// Whose it is.
+    pub flow: FlowId,
+    /// Length of the IP packet.
+    pub bytes: Bytes,
+    /// Packets that waited when it came, this one included.
+    pub queue_packets: u32,
+    /// Their bytes.
+    pub queue_bytes: Bytes,
 }
 
 /// Takes nothing.
@@ -66,6 +95,7 @@ impl Sink for NoSink {
 
 impl<S: Sink> Sink for &mut S {
     const ACTIVE: bool = S::ACTIVE;
+    const ADDS_WAITS_UP: bool = S::ADDS_WAITS_UP;
 
     fn needs_order(&self) -> bool {
         (**self).needs_order()
@@ -82,8 +112,17 @@ impl<S: Sink> Sink for &mut S {
     }
 
     #[inline]
-    fn emit_all_passed(&mut self, link: LinkId, passed: impl Iterator<Item = Passed> + Clone) {
+    fn emit_all_passed(&mut self, link: LinkId, passed: impl DoubleEndedIterator<Item = Passed> + Clone) {
         (**self).emit_all_passed(link, passed);
+    }
+
+    #[inline]
+    fn emit_all_waited(&mut self, link: LinkId, waited: impl Iterator<Item = Waited>) {
+        (**self).emit_all_waited(link, waited);
+    }
+
+    fn emit_waiting(&mut self, link: LinkId, waited: Waited) {
+        (**self).emit_waiting(link, waited);
     }
 }
 
@@ -108,7 +147,7 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     }
 
     #[inline]
-    fn emit_all_passed(&mut self, link: LinkId, passed: impl Iterator<Item = Passed> + Clone) {
+    fn emit_all_passed(&mut self, link: LinkId, passed: impl DoubleEndedIterator<Item = Passed> + Clone) {
         self.0.emit_all_passed(link, passed.clone());
         self.1.emit_all_passed(link, passed);
     }

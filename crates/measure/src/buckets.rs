@@ -3,6 +3,8 @@
 //! The buckets are those of HdrHistogram with a lowest value of one; recording is all that happens per
 //! packet, so that it is done here, in a shift and an addition.
 
+use ackord_units::count;
+
 /// How often numbers came, by bucket.
 #[derive(Clone, Debug)]
 pub(crate) struct Buckets {
@@ -26,7 +28,7 @@ impl Buckets {
     pub(crate) fn add(&mut self, number: u64) {
         let bucket = self.bucket(number);
         match self.counts.get_mut(bucket) {
-            Some(count) => *count += 1,
+            Some(of_bucket) => count(of_bucket),
             None => self.add_first(bucket),
         }
     }

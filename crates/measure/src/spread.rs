@@ -59,7 +59,7 @@ impl Spread {
     }
 
     /// Takes one more.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, span: Span) {
         if span == Span::ZERO {
             self.zeros += 1;

@@ -1,7 +1,7 @@
 //! How long the packets of each flow waited at one link.
 
 use crate::{Spread, SpreadSummary};
-use ackord_units::Span;
+use ackord_units::{Span, count};
 use ackord_wire::FlowId;
 
 /// Collects it for the flows that take the link, which are often few of a run's, and most often in a row.
@@ -33,7 +33,7 @@ impl FlowDelays {
     #[inline]
     pub(super) fn passed(&mut self, flow: FlowId) {
         if let Some(delay) = self.of(flow) {
-            delay.passed += 1;
+            count(&mut delay.passed);
         }
     }
 

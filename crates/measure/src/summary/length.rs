@@ -1,6 +1,7 @@
 //! The length of one queue over time, in packets and in bytes.
 
-use ackord_units::{Bytes, Time};
+use ackord_events::Waited;
+use ackord_units::{Bytes, Span, Time};
 
 /// Adds up length times time, exactly. A queue is empty from the start of the run, not from its first packet.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,6 +37,23 @@ impl QueueLength {
         self.last = self.last.max(at);
         self.packets.most = self.packets.most.max(1);
         self.bytes.most = self.bytes.most.max(bytes.get());
+    }
+
+    /// A packet stood in it, beside what its length says, for as long as this returns. What all wait together is what the
+    /// length adds up to over time (Little's law).
+    #[inline]
+    pub(super) fn stood(&mut self, packet: &Waited) -> Span {
+        let waited = packet.until.saturating_since(packet.came);
+        self.packets.stood(1, u64::from(packet.queue_packets), waited);
+        self.bytes.stood(packet.bytes.get(), packet.queue_bytes.get(), waited);
+        waited
+    }
+
+    /// From `at` on it is longer by a packet of so many bytes.
+    pub(super) fn grow(&mut self, at: Time, bytes: Bytes) {
+        self.reach(at);
+        self.packets.value += 1;
+        self.bytes.value += bytes.get();
     }
 
     #[inline]
@@ -93,6 +111,13 @@ impl Steps {
     #[inline]
     fn hold(&mut self, nanos: u64) {
         self.area += u128::from(self.value) * u128::from(nanos);
+    }
+
+    /// So much was in it for a while, beside what the value says, and when it came the whole was so much.
+    #[inline]
+    fn stood(&mut self, much: u64, whole: u64, waited: Span) {
+        self.area += u128::from(much) * u128::from(waited.as_nanos());
+        self.most = self.most.max(whole);
     }
 
     fn mean(&self, until: Time) -> f64 {

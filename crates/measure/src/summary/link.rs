@@ -4,8 +4,8 @@ use super::delays::FlowDelays;
 use super::length::QueueLength;
 use super::{Drops, FlowDelay, LinkSummary, MediumUse, QueueSummary};
 use crate::{LinkLabel, Spread};
-use ackord_events::{AccessOutcome, DropReason, Passed};
-use ackord_units::{Bytes, Rate, Span, Time};
+use ackord_events::{AccessOutcome, DropReason, Passed, Waited};
+use ackord_units::{Bytes, Rate, Span, Time, count};
 use ackord_wire::FlowId;
 
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ struct Load {
 impl Load {
     #[inline]
     fn add(&mut self, bytes: Bytes) {
-        self.packets += 1;
+        count(&mut self.packets);
         self.bytes += bytes.get();
     }
 
@@ -111,19 +111,38 @@ impl LinkFold {
 
     /// The same of several packets, one after the other.
     #[inline]
-    pub(super) fn all_passed(&mut self, mut passed: impl Iterator<Item = Passed>) {
-        let Some(first) = passed.next() else { return };
-        self.passed(first.at, first.flow, first.bytes);
-        let (mut all, mut last, mut most) = (Load::default(), first, Bytes::ZERO);
+    pub(super) fn all_passed(&mut self, mut passed: impl DoubleEndedIterator<Item = Passed>) {
+        let Some(last) = passed.next_back() else { return };
+        let (mut others, mut most) = (Load::default(), Bytes::ZERO);
         for packet in passed {
-            all.add(packet.bytes);
+            others.add(packet.bytes);
             most = most.max(packet.bytes);
             self.by_flow.passed(packet.flow);
-            last = packet;
         }
-        self.passed = self.passed.and(all);
-        self.last_sent = Some((last.at, last.bytes));
+        self.passed = self.passed.and(others);
         self.length.peak(last.at, most);
+        self.passed(last.at, last.flow, last.bytes);
+    }
+
+    /// Packets entered the queue, waited, and left it, one after the other.
+    #[inline]
+    pub(super) fn all_waited(&mut self, waited: impl Iterator<Item = Waited>) {
+        let mut all = Load::default();
+        for packet in waited {
+            let waited = self.length.stood(&packet);
+            all.add(packet.bytes);
+            self.waited(packet.flow, waited);
+            self.last_sent = Some((packet.until, packet.bytes));
+        }
+        self.entered = self.entered.and(all);
+        self.left = self.left.and(all);
+    }
+
+    /// A packet entered the queue, and waits still.
+    pub(super) fn waiting(&mut self, packet: Waited) {
+        self.entered.add(packet.bytes);
+        self.length.stood(&packet);
+        self.length.grow(packet.until, packet.bytes);
     }
 
     pub(super) fn dropped(&mut self, bytes: Bytes, reason: DropReason) {

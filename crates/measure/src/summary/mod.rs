@@ -38,7 +38,7 @@ pub use run::{FairnessSummary, RUN_METRICS, RunIdentity, RunSummary};
 pub use transfers::{CompletedTransfer, Ranking, TRANSFER_METRICS, TransferSummary};
 
 use crate::{FlowLabel, LinkLabel, RunLabels};
-use ackord_events::{DropReason, EndpointId, Event, LinkId, Passed, ProxyId, Sink};
+use ackord_events::{DropReason, EndpointId, Event, LinkId, Passed, ProxyId, Sink, Waited};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::{FlowId, Packet};
 use flow::FlowFold;
@@ -142,6 +142,8 @@ impl Summary {
 }
 
 impl Sink for Summary {
+    const ADDS_WAITS_UP: bool = true;
+
     /// Links and flows are added up each for itself.
     fn needs_order(&self) -> bool {
         false
@@ -153,8 +155,17 @@ impl Sink for Summary {
     }
 
     #[inline]
-    fn emit_all_passed(&mut self, link: LinkId, passed: impl Iterator<Item = Passed> + Clone) {
+    fn emit_all_passed(&mut self, link: LinkId, passed: impl DoubleEndedIterator<Item = Passed>) {
         self.link(link).all_passed(passed);
+    }
+
+    #[inline]
+    fn emit_all_waited(&mut self, link: LinkId, waited: impl Iterator<Item = Waited>) {
+        self.link(link).all_waited(waited);
+    }
+
+    fn emit_waiting(&mut self, link: LinkId, waited: Waited) {
+        self.link(link).waiting(waited);
     }
 
     /// # Panics

@@ -54,7 +54,8 @@ impl Graph {
         packet: &Packet,
         sink: &mut S,
     ) {
-        let load = Load { ip_len: packet.ip_len, dst: packet.dst, flow: packet.flow };
+        let flow = if S::ACTIVE { packet.flow } else { FlowId(0) };
+        let load = Load { ip_len: packet.ip_len, dst: packet.dst, flow };
         match self.follow_chain(now, link, load, sink) {
             (link, Ok(at)) => self.launch(link, at, packet),
             (by, Err(Stop::Junction(junction, at))) => {
@@ -286,6 +287,7 @@ impl Graph {
             self.drop_on_hop(now, link, sink);
             if let Some(hop) = &mut self.hops[link] {
                 hop.count_until(now, sink);
+                hop.tell_waiting(now, sink);
                 self.links[link].count_as(hop);
             }
         }

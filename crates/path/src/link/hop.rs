@@ -80,6 +80,8 @@ pub(crate) struct Hop {
 pub(super) struct Planned {
     pub(super) begins_at: Time,
     pub(super) ip_len: u32,
+    /// Only where somebody wants to hear of it.
+    pub(super) flow: FlowId,
 }
 
 /// What becomes of a packet that comes.
@@ -218,11 +220,11 @@ impl Hop {
         if waits {
             self.waiting += 1;
             self.waiting_bytes += u64::from(ip_len);
+            if S::ACTIVE {
+                self.untold.push(at, self.planned.len(), (self.waiting, self.waiting_bytes));
+            }
         }
-        self.planned.push(Planned { begins_at, ip_len });
-        if S::ACTIVE {
-            self.untold.push(at, load.flow);
-        }
+        self.planned.push(Planned { begins_at, ip_len, flow: load.flow });
         self.free_at = begins_at + self.serializer.time_for(ip_len);
         Pass::Arrives(self.free_at + self.delay)
     }
@@ -268,12 +270,14 @@ impl Hop {
     #[inline]
     fn tell_until<S: Sink>(&mut self, now: Time, most: usize, sink: &mut S) {
         if S::ACTIVE {
-            debug_assert_eq!(
-                self.planned.len(),
-                self.untold.len(),
-                "one who is told is told of all"
-            );
-            self.untold.tell(&self.planned, (now, most), sink);
+            self.untold.tell(&self.planned[..most], now, sink);
+        }
+    }
+
+    /// Tells of what waits at `now`, after all that happens until then.
+    pub(crate) fn tell_waiting<S: Sink>(&mut self, now: Time, sink: &mut S) {
+        if S::ACTIVE {
+            self.untold.tell_waiting(&self.planned, now, sink);
         }
     }
 
