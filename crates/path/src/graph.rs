@@ -32,6 +32,7 @@ use ackord_units::{Span, Time, count};
 use ackord_wire::{NodeId, Packet};
 use chains::{Arrival, Keeper};
 use junction::Junction;
+use std::borrow::Borrow;
 use std::collections::VecDeque;
 
 pub use conservation::{Conservation, Unbalanced};
@@ -83,8 +84,13 @@ impl Graph {
     /// `now` never goes back, over all calls. Everything due up to `now` happens first; what that
     /// delivers waits for [`Graph::poll_delivery`].
     #[inline]
-    pub fn handle_packet<S: Sink>(&mut self, now: Time, packet: Packet, sink: &mut S) {
-        self.take_in(now, &packet, sink);
+    pub fn handle_packet<S: Sink>(
+        &mut self,
+        now: Time,
+        packet: impl Borrow<Packet>,
+        sink: &mut S,
+    ) {
+        self.take_in(now, packet.borrow(), sink);
     }
 
     #[inline(never)]

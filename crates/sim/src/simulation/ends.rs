@@ -30,7 +30,7 @@ pub(super) fn transmit<S: Sink>(
     sink: &mut S,
 ) {
     match processing {
-        None => topology.graph.handle_packet(now, *packet, sink),
+        None => topology.graph.handle_packet(now, packet, sink),
         Some(hosts) => {
             if let Some(packet) = hosts.handle_packet(now, *packet) {
                 topology.graph.handle_packet(now, packet, sink);
