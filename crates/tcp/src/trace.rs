@@ -16,6 +16,7 @@ impl<'a, S: Sink> Trace<'a, S> {
     }
 
     /// Tells the sink; `event` is worked out only if somebody listens.
+    #[inline(always)]
     pub(crate) fn emit(&mut self, event: impl FnOnce(EndpointId) -> Event<'static>) {
         if S::ACTIVE {
             self.sink.emit(self.now, event(self.endpoint));

@@ -38,7 +38,7 @@ impl FlowDelays {
     }
 
     /// A packet waited.
-    #[inline]
+    #[inline(always)]
     pub(super) fn waited(&mut self, flow: FlowId, waited: Span) {
         if let Some(delay) = self.of(flow) {
             delay.waited.get_or_insert_with(|| Box::new(Spread::coarse())).add(waited);

@@ -218,7 +218,7 @@ impl Connection {
 
     /// The seventh and eighth checks: text and FIN. Urgent data is delivered with the rest, where it
     /// stands in the stream (RFC 6093 §4): URG and its pointer change nothing.
-    #[inline]
+    #[inline(always)]
     fn process_data<S: Sink>(
         &mut self,
         trace: &mut Trace<'_, S>,

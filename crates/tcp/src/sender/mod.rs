@@ -258,6 +258,7 @@ impl Sender {
     }
 
     /// Tells of cwnd and ssthresh if they have changed since they were last reported.
+    #[inline(always)]
     fn emit_window<S: Sink>(&mut self, trace: &mut Trace<'_, S>, reason: CwndReason) {
         if !S::ACTIVE {
             return;
