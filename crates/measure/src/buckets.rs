@@ -24,7 +24,7 @@ impl Buckets {
     }
 
     /// Takes one more.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add(&mut self, number: u64) {
         let bucket = self.bucket(number);
         match self.counts.get_mut(bucket) {

@@ -265,6 +265,7 @@ impl Simulation {
     }
 
     /// A packet has arrived at its host. Whether a timer was set.
+    #[inline(always)]
     fn deliver<S: Sink>(&mut self, delivery: &Delivery, sink: &mut S) -> bool {
         let Delivery { at, packet, .. } = delivery;
         debug_assert_eq!(*at, self.now, "a delivery is told when it happens");

@@ -229,14 +229,18 @@ impl RttEstimator {
     }
 
     /// The retransmission timeout, backed off and bounded.
-    #[inline]
+    // Never without an answer: where nobody asks for this of an event, it is not worked out.
+    #[inline(always)]
     pub fn rto(&self) -> Span {
         let base = match &self.estimate {
             None => self.bounds.initial,
-            Some(Estimate { srtt, rttvar, peak }) => match self.bounds.variance {
-                Variance::EverySample => *srtt + (*rttvar * 4).max(self.bounds.granularity),
-                Variance::PeakOfRound => *srtt + peak.held.max(self.bounds.granularity),
-            },
+            Some(Estimate { srtt, rttvar, peak }) => {
+                let spread = match self.bounds.variance {
+                    Variance::EverySample => rttvar.saturating_mul(4),
+                    Variance::PeakOfRound => peak.held,
+                };
+                srtt.saturating_add(spread.max(self.bounds.granularity))
+            }
         };
         let floored = base.max(self.bounds.min);
         let doubled = match self.backoff {

@@ -89,6 +89,11 @@ impl Span {
         Span(self.0.saturating_sub(other.0))
     }
 
+    /// This span and `other` together, at most [`Span::MAX`].
+    pub const fn saturating_add(self, other: Span) -> Span {
+        Span(self.0.saturating_add(other.0))
+    }
+
     /// This span times `factor`, at most [`Span::MAX`].
     pub const fn saturating_mul(self, factor: u64) -> Span {
         Span(self.0.saturating_mul(factor))

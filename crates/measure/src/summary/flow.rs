@@ -121,7 +121,7 @@ impl FlowFold {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn cwnd_changed(&mut self, at: Time, of: Side, cwnd: Bytes, reason: CwndReason) {
         if of != self.sends {
             return;
