@@ -65,6 +65,8 @@ pub struct Graph {
     unroutable: u64,
     /// The latest `now` at which a packet entered.
     entered_at: Time,
+    /// The link that looks ahead by which the latest packet came.
+    landed_by: u32,
 }
 
 /// A packet that has reached its destination.
@@ -139,6 +141,13 @@ impl Graph {
             }
         }
         None
+    }
+
+    /// The packet that comes next by the way of the latest, and so is among the next to be delivered. Only where links that
+    /// look ahead keep those on their last way.
+    #[inline]
+    pub fn next_behind(&self) -> Option<&Packet> {
+        self.hops.get(self.landed_by as usize)?.as_ref()?.next_to_land()
     }
 
     /// The earliest instant at which [`Graph::poll_delivery`] may have something to do.

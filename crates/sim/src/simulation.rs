@@ -22,7 +22,7 @@ use ackord_tcp::Connection;
 use ackord_traffic::{Workload, Workloads};
 use ackord_units::{Bytes, Time, count};
 use ackord_wire::{FlowId, NodeId, Side};
-use ends::{End, end_index, transmit, whose};
+use ends::{End, MANY_ENDS, end_index, transmit, whose};
 use foreign::Foreign;
 
 pub use foreign::FOREIGN;
@@ -191,6 +191,9 @@ impl Simulation {
             let delivery = self.topology.graph.poll_delivery(up_to, sink);
             if let Some(delivery) = &delivery {
                 self.advance_to(delivery.at);
+                if self.ends.len() > MANY_ENDS {
+                    self.fetch_next();
+                }
                 let armed = self.deliver(delivery, sink);
                 if !armed && self.processing.is_none() {
                     continue;
@@ -205,6 +208,14 @@ impl Simulation {
         }
         if !self.is_over() && until > self.now {
             self.now = until;
+        }
+    }
+
+    /// With many flows nothing of the next packet's end is at hand.
+    #[inline]
+    fn fetch_next(&self) {
+        if let Some(next) = self.topology.graph.next_behind() {
+            self.ends[end_index(next.flow, next.from.other())].fetch();
         }
     }
 

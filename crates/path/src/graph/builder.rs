@@ -154,6 +154,7 @@ impl GraphBuilder {
             delivered: 0,
             unroutable: 0,
             entered_at: Time::ZERO,
+            landed_by: 0,
         })
     }
 

@@ -256,6 +256,7 @@ impl Graph {
         let Some(Some(hop)) = self.hops.get_mut(link as usize) else { return None };
         let landed = hop.land().map(|packet| Delivery { at, node: hop.to(), packet });
         self.schedule.set(link, hop.next_lands_at());
+        self.landed_by = link;
         landed
     }
 

@@ -12,7 +12,11 @@ use crate::routes::Row;
 use ackord_events::Sink;
 use ackord_units::{Span, Time};
 use ackord_wire::{FlowId, NodeId, Packet};
+use prefetch_index::prefetch_index;
 use std::collections::VecDeque;
+
+/// So many packets before one arrives, it is fetched from memory.
+const FETCHED_AHEAD: usize = 8;
 
 /// What a packet that has come through a link meets there.
 #[derive(Clone, Copy, Debug)]
@@ -192,7 +196,17 @@ impl Hop {
         self.arrivals.front().map_or(Time::NEVER, |(at, _)| *at)
     }
 
-    /// The packet that arrives next.
+    /// The packet that arrives next. The processor fetches those that come after it, and where others will be put.
+    #[inline]
+    pub(crate) fn next_to_land(&self) -> Option<&Packet> {
+        let (first, rest) = self.arrivals.as_slices();
+        let last = if rest.is_empty() { first } else { rest };
+        prefetch_index(first, FETCHED_AHEAD);
+        prefetch_index(last, last.len() + FETCHED_AHEAD);
+        self.arrivals.front().map(|(_, packet)| packet)
+    }
+
+    /// It arrives.
     #[inline]
     pub(crate) fn land(&mut self) -> Option<Packet> {
         self.arrivals.pop_front().map(|(_, packet)| packet)
