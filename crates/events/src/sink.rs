@@ -37,7 +37,11 @@ pub trait Sink {
 
     /// The same of several packets, one after the other.
     #[inline]
-    fn emit_all_passed(&mut self, link: LinkId, passed: impl DoubleEndedIterator<Item = Passed> + Clone) {
+    fn emit_all_passed(
+        &mut self,
+        link: LinkId,
+        passed: impl DoubleEndedIterator<Item = Passed> + Clone,
+    ) {
         passed.for_each(|Passed { at, flow, bytes }| self.emit_passed(at, link, flow, bytes));
     }
 
@@ -112,7 +116,11 @@ impl<S: Sink> Sink for &mut S {
     }
 
     #[inline]
-    fn emit_all_passed(&mut self, link: LinkId, passed: impl DoubleEndedIterator<Item = Passed> + Clone) {
+    fn emit_all_passed(
+        &mut self,
+        link: LinkId,
+        passed: impl DoubleEndedIterator<Item = Passed> + Clone,
+    ) {
         (**self).emit_all_passed(link, passed);
     }
 
@@ -147,7 +155,11 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     }
 
     #[inline]
-    fn emit_all_passed(&mut self, link: LinkId, passed: impl DoubleEndedIterator<Item = Passed> + Clone) {
+    fn emit_all_passed(
+        &mut self,
+        link: LinkId,
+        passed: impl DoubleEndedIterator<Item = Passed> + Clone,
+    ) {
         self.0.emit_all_passed(link, passed.clone());
         self.1.emit_all_passed(link, passed);
     }

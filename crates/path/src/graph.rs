@@ -86,12 +86,7 @@ impl Graph {
     /// `now` never goes back, over all calls. Everything due up to `now` happens first; what that
     /// delivers waits for [`Graph::poll_delivery`].
     #[inline]
-    pub fn handle_packet<S: Sink>(
-        &mut self,
-        now: Time,
-        packet: impl Borrow<Packet>,
-        sink: &mut S,
-    ) {
+    pub fn handle_packet<S: Sink>(&mut self, now: Time, packet: impl Borrow<Packet>, sink: &mut S) {
         self.take_in(now, packet.borrow(), sink);
     }
 

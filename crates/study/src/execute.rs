@@ -207,6 +207,46 @@ mod tests {
         assert_eq!(stopped.summary.queues, shorter.summary.queues);
     }
 
+    /// Takes every step of every packet, in order.
+    struct Steps;
+
+    impl Sink for Steps {
+        fn emit(&mut self, _at: Time, _event: ackord_events::Event<'_>) {}
+    }
+
+    /// Runs it, and has all that has happened told now and then.
+    fn told_to<S: Sink>(scenario: &Scenario, looks_ahead: bool, sink: &mut S) -> Time {
+        let mut simulation = Simulation::new(scenario, 1).expect("builds");
+        if looks_ahead {
+            simulation.look_ahead();
+        }
+        for part in 1..=4 {
+            simulation.run_until(Time::ZERO + scenario.duration * part / 4, sink);
+            simulation.settle(sink);
+        }
+        simulation.finish(sink).expect("packets are conserved");
+        simulation.now()
+    }
+
+    /// A summary alone is told of what waits when it leaves; beside others it is told of every step.
+    #[test]
+    fn a_summary_is_the_same_however_it_is_told() {
+        for (name, _) in ackord_scenario::library() {
+            let file = ScenarioFile::from_library(name).expect("it comes along");
+            let mut scenario = file.check().expect("a sound scenario");
+            scenario.duration = scenario.duration.min(Span::from_secs(2));
+            let labels = run_labels(&scenario, 1);
+            let [mut alone, mut beside, mut in_order] = [(); 3].map(|()| Summary::new(&labels));
+            let mut series = Series::new(&labels, series_options(&scenario));
+            let ended_at = told_to(&scenario, true, &mut alone);
+            told_to(&scenario, true, &mut (&mut beside, &mut series));
+            told_to(&scenario, false, &mut (&mut in_order, Steps));
+            let expected = in_order.finish(RunIdentity::default(), ended_at);
+            assert_eq!(alone.finish(RunIdentity::default(), ended_at), expected, "{name}");
+            assert_eq!(beside.finish(RunIdentity::default(), ended_at), expected, "{name}");
+        }
+    }
+
     #[test]
     fn progress_only_goes_forward_and_reaches_the_end() {
         let mut shares = Vec::new();

@@ -105,7 +105,8 @@ impl Untold {
     /// Nothing waits: tells of the next packets as far as they find the link free.
     #[inline(always)]
     fn tell_passed<S: Sink>(&mut self, planned: &[Planned], now: Time, sink: &mut S) {
-        let waits = self.waiters.get(self.gone).map(|first| (first.number - self.forgotten) as usize);
+        let waits =
+            self.waiters.get(self.gone).map(|first| (first.number - self.forgotten) as usize);
         let free = &planned[self.left..waits.unwrap_or(usize::MAX).min(planned.len())];
         let passed = free.partition_point(|packet| packet.begins_at <= now);
         let each = |packet: &Planned| {
@@ -156,7 +157,10 @@ impl Untold {
         let (link, bytes) = (self.link, Bytes(u64::from(ip_len)));
         self.waiting += 1;
         self.waiting_bytes += bytes;
-        sink.emit(comes_at, Event::PacketEnqueued { link, flow, bytes, queue_packets, queue_bytes });
+        sink.emit(
+            comes_at,
+            Event::PacketEnqueued { link, flow, bytes, queue_packets, queue_bytes },
+        );
     }
 
     #[inline(always)]
