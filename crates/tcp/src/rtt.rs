@@ -229,7 +229,7 @@ impl RttEstimator {
     }
 
     /// The retransmission timeout, backed off and bounded.
-    // Never without an answer: where nobody asks for this of an event, it is not worked out.
+    // Nothing in it can fail: for an event of which nobody asks for it, it is not worked out.
     #[inline(always)]
     pub fn rto(&self) -> Span {
         let base = match &self.estimate {
