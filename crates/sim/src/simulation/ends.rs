@@ -51,10 +51,11 @@ pub(super) fn whose(index: u32) -> (FlowId, Side) {
     (FlowId(index / 2), if index.is_multiple_of(2) { Side::Client } else { Side::Server })
 }
 
-/// So many ends do not fit into the caches near a processor.
+/// More ends than these do not fit into the caches near a processor.
 pub(super) const MANY_ENDS: usize = 512;
-/// Bytes from the place of `ip` that every packet looks at, nearly all of them, and of a line of the cache.
+/// How many bytes from `ip` on hold nearly all that a packet reads or writes. If that is no longer so, only time is lost.
 const LOOKED_AT: usize = 0x480;
+/// Bytes in a line of a processor's cache.
 const LINE: usize = 64;
 
 impl End {
