@@ -34,4 +34,4 @@ pub use diagnosis::{
 };
 pub use engine::{DiagnoseError, Diagnoser, Options, diagnose, without_progress};
 pub use read::{OpenError, Reader, unpacked};
-pub use seen::{Address, Sacks, Seen};
+pub use seen::{Address, Radio, Sacks, Seen};

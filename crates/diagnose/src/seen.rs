@@ -55,6 +55,17 @@ impl Sacks {
     }
 }
 
+/// What a radio header (radiotap, AVS, PPI) and the 802.11 header report of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Radio {
+    /// The retry bit of 802.11: the frame repeats one that was not acknowledged on the air.
+    pub retry: bool,
+    /// Physical rate, kbit/s; zero if the header lacks it.
+    pub rate_kbit_s: u32,
+    /// Time on the air of the whole frame, us; zero if the rate is unknown.
+    pub airtime_us: u16,
+}
+
 /// One TCP packet of a capture: its headers, when and where it was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
@@ -98,4 +109,11 @@ pub struct Seen {
     pub timestamps: Option<(u32, u32)>,
     /// SACK blocks.
     pub sacks: Sacks,
+    /// The snap length cut TCP options off.
+    pub options_cut: bool,
+    /// Fingerprint of the capture point: interface, direction and link-layer addresses. Copies of one packet
+    /// at two points differ in it; zero if the capture has none of these.
+    pub hop: u32,
+    /// What the radio header reports, in captures of 802.11.
+    pub radio: Option<Radio>,
 }

@@ -36,6 +36,9 @@ fn packet(micros: u64, from_client: bool, (seq, ack): (u32, u32), len: u32) -> S
         sack_permitted: false,
         timestamps: None,
         sacks: Sacks::default(),
+        options_cut: false,
+        hop: 0,
+        radio: None,
     }
 }
 

@@ -42,6 +42,9 @@ impl Frame<'_> {
             sack_permitted: false,
             timestamps: None,
             sacks: Sacks::default(),
+            options_cut: header_len > bytes.len(),
+            hop: 0,
+            radio: None,
         };
         // What was kept of the options.
         let kept = header_len.min(bytes.len());

@@ -45,6 +45,9 @@ pub(super) fn expected(version: u8) -> Seen {
         sack_permitted: false,
         timestamps: Some((0x1111_2222, 0x3333_4444)),
         sacks,
+        options_cut: false,
+        hop: 0,
+        radio: None,
     }
 }
 
