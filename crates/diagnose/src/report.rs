@@ -1,6 +1,6 @@
 //! From an account to the answer.
 
-use crate::account::{Stretch, Wait};
+use crate::account::Wait;
 use crate::causes::{Judged, Path, Sharing, judge};
 use crate::diagnosis::{seconds, since};
 use crate::flow::{Connection, Noted};
@@ -36,7 +36,7 @@ pub(crate) fn answer(id: u32, connection: &Connection, sharing: &Sharing) -> Ans
         path: facts(connection, sender, &paths[sender]),
         causes: shares(&judged),
         limits: limits(&judged),
-        intervals: intervals(connection, judged),
+        intervals: intervals(connection, &judged),
         remedies: Vec::new(),
         artefacts: artefacts(connection),
     }
@@ -71,32 +71,54 @@ fn shares(judged: &[Judged]) -> Vec<CauseShare> {
     shares
 }
 
-/// Stretches of one cause after the other become one interval.
-fn intervals(connection: &Connection, judged: Vec<Judged>) -> Vec<Interval> {
+/// Returns the account along the time. Neighbours of one cause become one interval; a group of folded
+/// stretches becomes one interval of the cause that owns most of it.
+fn intervals(connection: &Connection, judged: &[Judged]) -> Vec<Interval> {
     let mut intervals: Vec<Interval> = Vec::new();
     let mut longest = 0.0;
-    for Judged { stretch, cause, confidence, reason } in judged {
+    let is_group = |one: &Judged, next: &Judged| {
+        let (one, next) = (&one.stretch, &next.stretch);
+        one.is_folded() && next.is_folded() && (one.from, one.to) == (next.from, next.to)
+    };
+    for group in judged.chunk_by(is_group) {
+        let Some(Judged { stretch, cause, confidence, reason }) = greatest(group) else { continue };
         let from_s = since(stretch.from, connection.began);
         let to_s = since(stretch.to, connection.began);
         let span = to_s - from_s;
         match intervals.last_mut() {
-            Some(last) if last.cause == cause => {
+            Some(last) if last.cause == *cause => {
                 let before = last.to_s - last.from_s;
                 last.confidence = (last.confidence * before + confidence * span) / (before + span);
                 last.to_s = to_s;
                 last.frames[1] = stretch.frames[1];
                 if span > longest {
-                    (longest, last.reason) = (span, reason);
+                    longest = span;
+                    last.reason.clone_from(reason);
                 }
             }
             _ => {
                 longest = span;
-                let frames = stretch.frames;
-                intervals.push(Interval { from_s, to_s, cause, confidence, frames, reason });
+                intervals.push(Interval {
+                    from_s,
+                    to_s,
+                    cause: *cause,
+                    confidence: *confidence,
+                    frames: stretch.frames,
+                    reason: reason.clone(),
+                });
             }
         }
     }
     intervals
+}
+
+/// Returns the longest stretch of the cause that owns most of a group.
+fn greatest(group: &[Judged]) -> Option<&Judged> {
+    let of_cause = |cause: Cause| group.iter().filter(move |one| one.cause == cause);
+    let seconds =
+        |cause: Cause| of_cause(cause).map(|one| one.stretch.span().as_nanos()).sum::<u64>();
+    let cause = group.iter().map(|one| one.cause).max_by_key(|cause| seconds(*cause))?;
+    of_cause(cause).max_by_key(|one| one.stretch.span())
 }
 
 /// The three states of RFC 4898's `SndLim`, by what was waited for.
@@ -188,13 +210,9 @@ fn artefacts(connection: &Connection) -> Vec<Artefact> {
         connection.long_segments,
         "segments longer than the MSS: cut up or put together by a network card, here not yet or already",
     );
-    let begun = matches!(
-        connection.account.stretches().first().map(|first: &Stretch| first.wait),
-        Some(Wait::Handshake | Wait::SynLoss)
-    );
     add(
         ArtefactKind::BeginsInTheMiddle,
-        at_first(!begun && !connection.account.stretches().is_empty()),
+        at_first(!connection.opened && connection.last > connection.began),
         "the connection was open before the capture began: its window scale is not known",
     );
     add(

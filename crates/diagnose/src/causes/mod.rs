@@ -80,7 +80,7 @@ impl Context<'_> {
             next.side == stretch.side && grows(next) && self.is_full(next) && rate > 0.0
         };
         let carried = match stretches.get(at + 1).filter(fills) {
-            Some(_) if grows(&stretch) && !self.is_full(&stretch) => {
+            Some(_) if grows(&stretch) && !stretch.is_folded() && !self.is_full(&stretch) => {
                 Span::from_secs_f64(stretch.seen.acked as f64 / rate)
             }
             _ => stretch.span(),
@@ -88,9 +88,13 @@ impl Context<'_> {
         let room = stretch.span().saturating_sub(carried);
         let full_from = stretch.from + room;
         let seen = Measured { flight: stretch.seen.flight, ..Measured::default() };
-        let before = Stretch { to: full_from, seen, ..stretch };
-        let after = Stretch { from: full_from, ..stretch };
-        [before, after].into_iter().filter(|part| part.from < part.to)
+        let before = Stretch { to: full_from, own: room, seen, ..stretch };
+        let after = Stretch { from: full_from, own: carried, ..stretch };
+        let (before, after) = match room == Span::ZERO {
+            true => (None, Some(stretch)),
+            false => (Some(before), Some(after)),
+        };
+        [before, after].into_iter().flatten().filter(|part| part.own > Span::ZERO)
     }
 
     fn judge(&self, stretch: &Stretch) -> Judged {
@@ -185,7 +189,8 @@ impl Context<'_> {
     /// and again, waits for its buffer; one that does so seldom, for its application.
     fn unfilled(&self, stretch: &Stretch) -> (Cause, f64) {
         let same = |other: &&Stretch| other.wait == Wait::Unfilled && other.side == stretch.side;
-        let times = self.connection.account.stretches().iter().filter(same).count();
+        let times = self.connection.account.stretches().iter().filter(same);
+        let times: u32 = times.map(|stretch| stretch.count).sum();
         match (times >= 3, stretch.side) {
             (true, _) => (Cause::SendBuffer, 0.7),
             (false, 0) => (Cause::ClientIdle, 0.5),

@@ -78,7 +78,7 @@ impl Connection {
         if from < to && since <= self.round_trip(sender) * 2 {
             let loss = self.last_loss(sender);
             self.account.settle(to, seen.frame, Wait::Uncaptured, sender as u8, loss);
-            self.account.was_uncaptured(from, to);
+            self.account.rewrite(from, to, |stretch| Some((Wait::Uncaptured, stretch.loss)));
             self.blank = (to, to);
         }
     }

@@ -42,6 +42,8 @@ pub(crate) struct Connection {
     /// The side whose new bytes were seen last.
     pub(super) talker: usize,
     pub(crate) began: Time,
+    /// The first packet opened it.
+    pub(crate) opened: bool,
     /// When the handshake was complete.
     pub(super) set_up: Time,
     pub(crate) began_frame: u64,
@@ -87,6 +89,7 @@ impl Connection {
             setup: Setup::Unseen,
             talker: 0,
             began,
+            opened: syn,
             set_up: began,
             began_frame: seen.frame,
             last: began,
