@@ -127,7 +127,7 @@ fn limits(judged: &[Judged]) -> Limits {
     for Judged { stretch, cause, .. } in judged {
         let span = stretch.span().as_secs_f64();
         match (stretch.wait, cause) {
-            (Wait::ReceiverWindow | Wait::ZeroWindow, _) => limits.rwin_s += span,
+            (Wait::ReceiverWindow | Wait::SlowReader | Wait::ZeroWindow, _) => limits.rwin_s += span,
             (Wait::Idle(_) | Wait::Transit | Wait::Queued | Wait::Nagle, _)
             | (_, Cause::SendBuffer) => {
                 limits.snd_s += span;
@@ -151,7 +151,7 @@ fn facts(connection: &Connection, side: usize, path: &Path) -> PathFacts {
         loss_events: of_side.count() as u64,
         reordered: half.counts.reordered,
         mss: half.mss(),
-        between: connection.between,
+        between: connection.between.or_else(|| connection.relayed()),
     }
 }
 
@@ -177,6 +177,7 @@ fn vantage(connection: &Connection, sender: usize) -> (Vantage, f64) {
     }
 }
 
+/// Returns what is wrong with this connection in the capture.
 fn artefacts(connection: &Connection) -> Vec<Artefact> {
     let mut found = Vec::new();
     let mut add = |kind, Noted { count, frame }: Noted, meaning: &str| {
@@ -195,30 +196,52 @@ fn artefacts(connection: &Connection) -> Vec<Artefact> {
         missing,
         "bytes were acknowledged that the capture does not have: it lost packets",
     );
-    add(
-        ArtefactKind::DuplicatedPackets,
-        connection.copies,
-        "packets stand in the capture twice, as where two interfaces are captured; copies are not counted",
-    );
+    add(ArtefactKind::DuplicatedPackets, connection.copies, &copied(connection));
     add(
         ArtefactKind::ReorderedTimestamps,
         connection.backwards,
-        "packets stand in another order than their times: the file's order is taken",
+        "packets are in another order than their times: the order of the file is taken",
+    );
+    add(
+        ArtefactKind::ClockSet,
+        connection.clock_set,
+        "the clock of the capturing machine was set: its jump is left out of the connection's time",
     );
     add(
         ArtefactKind::SuperSegments,
         connection.long_segments,
-        "segments longer than the MSS: cut up or put together by a network card, here not yet or already",
+        "segments longer than the MSS: a network card splits them after, or merged them before the capture point",
     );
     add(
         ArtefactKind::BeginsInTheMiddle,
         at_first(!connection.opened && connection.last > connection.began),
-        "the connection was open before the capture began: its window scale is not known",
+        "the connection was open before the capture began: its window scale is unknown",
     );
     add(
         ArtefactKind::OneDirection,
         at_first(connection.is_one_way()),
-        "only one direction was captured: nothing can be said of acknowledgments",
+        "only one direction was captured: acknowledgments of its bytes are missing",
+    );
+    add(
+        ArtefactKind::OptionsCut,
+        connection.options_cut,
+        "the snap length cut TCP options off: timestamps, SACK blocks and window scale may be missing",
     );
     found
+}
+
+/// Returns a sentence about the copies of packets in the capture.
+fn copied(connection: &Connection) -> String {
+    let waited = connection.relayed().and_then(|between| {
+        let delays = between.delay.into_iter().flatten();
+        delays.map(|delay| delay.most_s).reduce(f64::max)
+    });
+    match waited {
+        Some(waited) => format!(
+            "packets were captured at two interfaces; copies are not counted, and waited up to {:.1} ms between \
+             the two",
+            waited * 1e3
+        ),
+        None => "packets were captured twice; copies are not counted".to_owned(),
+    }
 }

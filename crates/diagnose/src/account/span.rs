@@ -15,6 +15,8 @@ pub(crate) enum Wait {
     /// What came at the end of this had been sent at its beginning: it waited on its way here.
     Queued,
     ReceiverWindow,
+    /// The window was small, since the receiver's application reads slowly.
+    SlowReader,
     ZeroWindow,
     Nagle,
     DelayedAck,
@@ -239,6 +241,15 @@ impl Account {
                     let part = Stretch { seen: std::mem::take(&mut seen), ..stretch.part(from, to) };
                     self.stretches.push(if inside { Stretch { wait, loss, ..part } } else { part });
                 }
+            }
+        }
+    }
+
+    /// Replaces the number of each loss by the one at that place of `places`.
+    pub(crate) fn renumber_losses(&mut self, places: &[u32]) {
+        for stretch in &mut self.stretches {
+            if let Some(place) = places.get(stretch.loss as usize) {
+                stretch.loss = *place;
             }
         }
     }

@@ -106,6 +106,9 @@ impl Context<'_> {
     }
 
     fn cause(&self, stretch: &Stretch) -> (Cause, f64) {
+        if self.connection.is_one_way() {
+            return (Cause::Unknown, 0.9);
+        }
         if self.waits_behind_others(stretch) {
             return (Cause::QueueingOthers, 0.7);
         }
@@ -118,6 +121,7 @@ impl Context<'_> {
             Wait::Queued => self.queued(stretch),
             Wait::ReceiverWindow => self.receiver_window(stretch),
             Wait::ZeroWindow => (Cause::ZeroWindow, 0.95),
+            Wait::SlowReader => self.slow_reader(stretch),
             Wait::Nagle => (Cause::NagleDelayedAck, 0.85),
             Wait::DelayedAck => (Cause::DelayedAck, 0.75),
             Wait::Recovery => self.recovery(stretch),
@@ -182,6 +186,15 @@ impl Context<'_> {
         match path.stands(stretch) {
             true => self.full(stretch),
             false => (Cause::ReceiverWindow, 0.9),
+        }
+    }
+
+    /// The receiver's application reads slowly, unless the path carried what it can.
+    fn slow_reader(&self, stretch: &Stretch) -> (Cause, f64) {
+        let path = &self.paths[usize::from(stretch.side)];
+        match path.stands(stretch) {
+            true => self.full(stretch),
+            false => (Cause::ZeroWindow, 0.8),
         }
     }
 

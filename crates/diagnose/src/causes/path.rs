@@ -47,7 +47,10 @@ const SPARSE: f64 = 0.5;
 
 /// Whether bytes were sent as fast as a window let them.
 pub(crate) fn is_bulk(stretch: &Stretch) -> bool {
-    matches!(stretch.wait, Wait::SlowStart | Wait::Window | Wait::Recovery | Wait::ReceiverWindow)
+    matches!(
+        stretch.wait,
+        Wait::SlowStart | Wait::Window | Wait::Recovery | Wait::ReceiverWindow | Wait::SlowReader
+    )
 }
 
 impl Path {
