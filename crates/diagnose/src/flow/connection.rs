@@ -49,6 +49,8 @@ pub(crate) struct Connection {
     /// By side.
     pub(super) recoveries: [Option<Recovery>; 2],
     pub(crate) setup: Setup,
+    /// The SYN was answered with the numbers of an older connection.
+    challenged: bool,
     /// The side whose new bytes were seen last.
     pub(super) talker: usize,
     pub(crate) began: Time,
@@ -106,6 +108,7 @@ impl Connection {
             timeline,
             recoveries: [None; 2],
             setup: Setup::Unseen,
+            challenged: false,
             talker: 0,
             began,
             opened: syn,
@@ -162,6 +165,7 @@ impl Connection {
             marks.take(seen, side, seen.at);
         }
         if self.is_stray(seen, side) {
+            self.challenged |= self.setup == Setup::SynSent;
             self.halves[side].last_packet = at;
             return;
         }
@@ -244,6 +248,8 @@ impl Connection {
             (_, true) => (Wait::Handshake, Setup::SynReceived),
             (_, false) => (Wait::Handshake, Setup::SynSent),
         };
+        // A SYN answered with the numbers of an older connection was not lost.
+        let wait = if self.challenged { Wait::Handshake } else { wait };
         self.setup = state;
         if answer && wait == Wait::Handshake && at > self.began {
             let since = at.saturating_since(self.halves[1 - side].last_packet.max(self.began));
@@ -332,7 +338,11 @@ impl Connection {
             Some(recovery) => {
                 self.account.settle(last, frame, Wait::Recovery, talker as u8, recovery.loss)
             }
-            None => self.quiet(talker, talker, last, frame),
+            // Nothing follows: the other end's turn, if it ever spoke.
+            None => {
+                let next = if self.halves[1 - talker].counts.bytes > 0 { 1 - talker } else { talker };
+                self.quiet(talker, next, last, frame);
+            }
         }
         self.account.settle(last, frame, Wait::Transit, talker as u8, NO_LOSS);
     }
