@@ -16,7 +16,8 @@
 //! | `episodes.rs` | recoveries and what was truly lost |
 //! | `truth.rs` | the cause of each instant |
 //! | `write.rs` | [`make_case`]: captures and `truth.json` |
-//! | `score.rs`, `trial.rs` | [`self_test`](fn@self_test): diagnosis against truth |
+//! | `kept.rs` | [`kept_cases`]: the same, read again from a folder |
+//! | `score.rs`, `trial.rs` | [`self_test`](fn@self_test), [`rescore`]: diagnosis against truth |
 //! | `report.rs` | matrix, shares, page |
 //!
 //! # The truth
@@ -69,6 +70,7 @@ mod cases;
 mod episodes;
 mod facts;
 mod families;
+mod kept;
 mod limits;
 mod pairs;
 mod plan;
@@ -83,11 +85,12 @@ mod truth;
 mod view;
 mod write;
 
+pub use kept::{KeptCase, kept_cases};
 pub use plan::{Bucket, Client, Path, Plan, Reader};
 pub use report::{GroupShare, SelfTestReport, report, self_test_document};
 pub use run::{Place, SelfTestError};
 pub use score::{Matrix, Named, Score};
-pub use trial::{CaseScore, Diagnoser, SelfTestOptions, self_test};
+pub use trial::{CaseScore, Diagnoser, Progress, SelfTestOptions, rescore, self_test};
 pub use truth::TrueInterval;
 pub use write::{KernelTotals, TruthFile, make_case};
 
