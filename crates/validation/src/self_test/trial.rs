@@ -47,7 +47,7 @@ pub struct CaseScore {
 }
 
 /// Called after each case with the share that is done, from several threads.
-pub type Progress = dyn Fn(f64, &CaseScore) -> ControlFlow<()> + Sync;
+pub type Progress<'a> = dyn Fn(f64, &CaseScore) -> ControlFlow<()> + Sync + 'a;
 
 /// Runs every case and scores what `diagnose` returns for its captures.
 ///
@@ -56,7 +56,7 @@ pub type Progress = dyn Fn(f64, &CaseScore) -> ControlFlow<()> + Sync;
 pub fn self_test(
     options: &SelfTestOptions,
     diagnose: &Diagnoser,
-    progress: &Progress,
+    progress: &Progress<'_>,
 ) -> Result<Vec<CaseScore>, SelfTestError> {
     let one = |plan: &Plan| {
         let passing = tempfile::tempdir()?;
@@ -76,7 +76,7 @@ pub fn rescore(
     cases: &[KeptCase],
     jobs: NonZeroUsize,
     diagnose: &Diagnoser,
-    progress: &Progress,
+    progress: &Progress<'_>,
 ) -> Result<Vec<CaseScore>, SelfTestError> {
     let one = |kept: &KeptCase| Ok(score_case(&kept.truth, &kept.folder, diagnose));
     each(cases, jobs, &one, progress)
@@ -86,7 +86,7 @@ fn each<T: Sync>(
     cases: &[T],
     jobs: NonZeroUsize,
     score: &(dyn Fn(&T) -> Result<CaseScore, SelfTestError> + Sync),
-    progress: &Progress,
+    progress: &Progress<'_>,
 ) -> Result<Vec<CaseScore>, SelfTestError> {
     let done = AtomicUsize::new(0);
     let one = |case: &T| {
