@@ -10,6 +10,7 @@
 //! | `plan.rs` | [`Plan`]: a case as a scenario |
 //! | `families.rs` | how the cases of a family are made |
 //! | `cases.rs`, `troubles.rs`, `pairs.rs`, `limits.rs` | all cases: none, one cause, two; token buckets |
+//! | `peers/` | cases of other peers and captures: rewritten after the run |
 //! | `run.rs` | a run between kernels, captured at server, router and client |
 //! | `facts.rs` | every packet by its tag, the bottleneck, outages, samples |
 //! | `view.rs`, `bottleneck.rs` | the facts at an instant |
@@ -73,6 +74,7 @@ mod families;
 mod kept;
 mod limits;
 mod pairs;
+mod peers;
 mod plan;
 mod report;
 mod run;
@@ -86,8 +88,9 @@ mod view;
 mod write;
 
 pub use kept::{KeptCase, kept_cases};
-pub use plan::{Bucket, Client, Path, Plan, Reader};
-pub use report::{GroupShare, SelfTestReport, report, self_test_document};
+pub use peers::{AnyInterface, CapturedDirection, Change, IdKind, KeepAlives, TimestampClock};
+pub use plan::{Bucket, Client, Path, Plan, Reader, Suite};
+pub use report::{GroupShare, Invented, SelfTestReport, report, self_test_document};
 pub use run::{Place, SelfTestError};
 pub use score::{Matrix, Named, Score};
 pub use trial::{CaseScore, Diagnoser, Progress, SelfTestOptions, rescore, self_test};
@@ -102,7 +105,9 @@ use std::path::PathBuf;
 /// The cases of a test: those of series 0, on which the diagnosis was made, or others of the same families
 /// on other paths and with other seeds.
 pub fn cases(effort: Effort, series: u64) -> Vec<Plan> {
+    // New families come last: the paths and seeds of a case depend on its family's place in this list.
     let families = cases::singles().into_iter().chain(pairs::pairs()).chain(limits::limits());
+    let families = families.chain(peers::peers());
     let of = |(at, family): (usize, families::Family)| {
         let number = effort.of(1, family.cases);
         (0..number)

@@ -1,7 +1,7 @@
 //! The self-test as a whole: every case is run, captured, diagnosed and scored.
 
 use super::kept::KeptCase;
-use super::plan::Plan;
+use super::plan::{Plan, Suite};
 use super::run::{Place, SelfTestError, capture_file};
 use super::score::{Score, score};
 use super::write::{KernelTotals, TruthFile, make_case};
@@ -34,6 +34,9 @@ pub struct CaseScore {
     pub case: String,
     /// Its family.
     pub family: String,
+    /// Part of the self-test.
+    #[serde(default)]
+    pub suite: Suite,
     /// What was injected.
     pub injected: Vec<Cause>,
     /// True seconds by cause.
@@ -105,7 +108,7 @@ fn each<T: Sync>(
 fn score_case(truth: &TruthFile, folder: &Path, diagnose: &Diagnoser) -> CaseScore {
     let mut failed = Vec::new();
     let mut scores = Vec::new();
-    for place in Place::ALL {
+    for place in Place::ALL.into_iter().filter(|place| truth.scored.contains(place)) {
         let said = diagnose(&[capture_file(folder, place)]).unwrap_or_else(|why| {
             failed.push(format!("{}: {why}", place.name()));
             Diagnosis { captures: Vec::new(), artefacts: Vec::new(), connections: Vec::new() }
@@ -115,6 +118,7 @@ fn score_case(truth: &TruthFile, folder: &Path, diagnose: &Diagnoser) -> CaseSco
     CaseScore {
         case: truth.case.clone(),
         family: truth.family.clone(),
+        suite: truth.suite,
         injected: truth.injected.clone(),
         truth: seconds_by_cause(truth),
         kernels: truth.kernels,
