@@ -31,8 +31,8 @@ pub fn kept_cases(folder: &Path) -> Result<Vec<KeptCase>, SelfTestError> {
             continue;
         }
         let text = std::fs::read(&path).map_err(|error| unreadable(&path, error.to_string()))?;
-        let truth: TruthFile = serde_json::from_slice(&text)
-            .map_err(|error| unreadable(&path, error.to_string()))?;
+        let truth: TruthFile =
+            serde_json::from_slice(&text).map_err(|error| unreadable(&path, error.to_string()))?;
         kept.push(KeptCase { folder, truth });
     }
     if kept.is_empty() {

@@ -61,3 +61,21 @@ fn kept_cases_are_read_by_name_from_the_folder_that_the_report_leaves() {
     let error = kept_cases(folder.path()).expect_err("a damaged truth").to_string();
     assert!(error.contains(&broken.display().to_string()), "{error}");
 }
+
+/// Figures of a series are comparable only while its cases are the same.
+#[test]
+fn cases_of_stock_kernels_stay_as_they_are_when_others_are_added() {
+    for (series, pinned) in [(0, 15_275_089_214_192_055_736), (1, 15_489_219_419_151_204_885)] {
+        let cases = cases(Effort::Full, series);
+        let kernels = cases.iter().take_while(|plan| plan.suite == Suite::Kernels);
+        let fold = |sum: u64, plan: &Plan| {
+            let text = format!("{}\n{}", plan.name(), plan.text());
+            text.bytes().fold(sum, |sum, byte| ackord_units::mix64(sum ^ u64::from(byte)))
+        };
+        assert_eq!((kernels.clone().count(), kernels.fold(0, fold)), (215, pinned));
+        let peers = cases.iter().skip(215);
+        assert!(
+            peers.clone().count() >= 80 && peers.into_iter().all(|it| it.suite == Suite::Peers)
+        );
+    }
+}

@@ -1,10 +1,10 @@
 //! What a case leaves: three captures, its scenario, and the truth.
 
 use super::facts::{FLOW, Facts, index};
-use super::plan::{Plan, Suite};
-use super::score::invented;
 use super::peers::rewrite;
+use super::plan::{Plan, Suite};
 use super::run::{Place, SelfTestError, run};
+use super::score::invented;
 use super::truth::{TrueInterval, truth};
 use ackord_diagnose::Cause;
 use ackord_live::Direction;

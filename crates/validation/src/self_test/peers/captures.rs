@@ -73,8 +73,7 @@ impl Captures {
                 reader.next_packet().map_err(|error| damaged(error.to_string()))?
             {
                 let at = packet.at.map_or(0, Time::as_nanos);
-                let record =
-                    Record::new(at, packet.interface, packet.bytes, packet.original_len);
+                let record = Record::new(at, packet.interface, packet.bytes, packet.original_len);
                 capture.records.extend(record);
             }
         }
@@ -118,10 +117,8 @@ impl Captures {
 }
 
 /// Hardware addresses of a router's two interfaces, and of the nodes behind them.
-const MACS: [[[u8; 6]; 2]; 2] = [
-    [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]],
-    [[2, 0, 0, 0, 1, 1], [2, 0, 0, 0, 1, 2]],
-];
+const MACS: [[[u8; 6]; 2]; 2] =
+    [[[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]], [[2, 0, 0, 0, 1, 1], [2, 0, 0, 0, 1, 2]]];
 
 impl Capture {
     /// Sorts packets by time of capture; those of one time stay in order.

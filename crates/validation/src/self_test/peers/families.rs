@@ -3,8 +3,8 @@
 
 use super::{AnyInterface, CapturedDirection, Change, IdKind, KeepAlives, TimestampClock};
 use crate::self_test::families::{
-    Family, bulk, either_way, family, little_room, on, outage, over, path, pick, questions,
-    random, rivals, transfers,
+    Family, bulk, either_way, family, little_room, on, outage, over, path, pick, questions, random,
+    rivals, transfers,
 };
 use crate::self_test::plan::{Bucket, Plan, Reader, Suite};
 use crate::self_test::run::Place;

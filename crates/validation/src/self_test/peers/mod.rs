@@ -22,6 +22,8 @@ mod ids;
 mod order;
 mod probes;
 mod record;
+#[cfg(test)]
+mod tests;
 mod vantage;
 
 pub use clocks::TimestampClock;

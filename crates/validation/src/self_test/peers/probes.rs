@@ -70,7 +70,7 @@ pub(super) fn keep_alive(captures: &mut Captures, run: &Run, keep: KeepAlives) {
     let mut sent: Vec<(u64, Ends)> = Vec::new();
     for record in &captures.of_host(side).records {
         let Some(from) = run.side_of(record) else { continue };
-        if ends.established && from == side {
+        if ends.established {
             let until = record.at.saturating_sub(2 * run.rtt);
             let mut at = ends.last + every;
             while at < until {
