@@ -10,23 +10,38 @@ pub(crate) fn diagnose(packets: &[Seen]) -> Diagnosis {
     diagnoser.answer(Vec::new())
 }
 
-/// Checks every law.
+/// What has to hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Law {
+    /// One connection is found, and its account adds up to its duration.
+    AddsUp,
+    /// No time is lost to an outage, a timeout or random loss.
+    NoInventedLoss,
+    /// Idle time is that of the applications.
+    IdleTime,
+    /// No number in a sentence, and no count, is greater than what the connection contains.
+    NothingBeyond,
+}
+
+/// Checks a law.
 ///
 /// # Errors
-/// The first law that is broken, in a sentence.
-pub(crate) fn check(synthetic: &Synthetic) -> Result<(), String> {
+/// How it is broken, in a sentence.
+pub(crate) fn check(law: Law, synthetic: &Synthetic) -> Result<(), String> {
     let (packets, truth) = synthetic.capture();
     let diagnosis = diagnose(&packets);
     let [connection] = &diagnosis.connections[..] else {
         return match (packets.is_empty(), diagnosis.connections.len()) {
             (true, 0) => Ok(()),
-            (_, count) => Err(format!("connections: {count} found where there is one")),
+            (_, count) => Err(format!("{count} connections where there is one")),
         };
     };
-    adds_up(connection)?;
-    invents_no_loss(connection, &truth)?;
-    knows_idle_time(synthetic, connection, &truth)?;
-    claims_nothing_beyond(&diagnosis, connection, packets.len() as u64)
+    match law {
+        Law::AddsUp => adds_up(connection),
+        Law::NoInventedLoss => invents_no_loss(synthetic, connection, &truth),
+        Law::IdleTime => knows_idle_time(synthetic, connection, &truth),
+        Law::NothingBeyond => claims_nothing_beyond(&diagnosis, connection, packets.len() as u64),
+    }
 }
 
 /// The intervals follow one another without gaps, and they, the causes and the limits are the duration.
@@ -34,7 +49,7 @@ fn adds_up(connection: &Connection) -> Result<(), String> {
     let whole = connection.duration_s;
     let close = |sum: f64, what: &str| match (sum - whole).abs() < 1e-6 {
         true => Ok(()),
-        false => Err(format!("account: {what} add up to {sum} s of {whole} s")),
+        false => Err(format!("{what} add up to {sum} s of {whole} s")),
     };
     close(connection.causes.iter().map(|one| one.seconds).sum(), "causes")?;
     let limits = connection.limits;
@@ -42,15 +57,22 @@ fn adds_up(connection: &Connection) -> Result<(), String> {
     let mut at = 0.0;
     for one in &connection.intervals {
         if (one.from_s - at).abs() > 1e-9 || one.to_s <= one.from_s {
-            return Err(format!("account: a gap at {at} s, before {one:?}"));
+            return Err(format!("a gap at {at} s, before {one:?}"));
         }
         at = one.to_s;
     }
     close(at, "intervals")
 }
 
-/// No time before the close is lost to an outage, a timeout or random loss.
-fn invents_no_loss(connection: &Connection, truth: &Truth) -> Result<(), String> {
+/// No time before the close is lost to an outage, a timeout or random loss. A FIN that is repeated without
+/// an answer may be; how far away its end is, is not known to the round trip.
+fn invents_no_loss(
+    synthetic: &Synthetic,
+    connection: &Connection,
+    truth: &Truth,
+) -> Result<(), String> {
+    let closes = truth.closes_s - f64::from(synthetic.shape.rtt_us) / 1e6;
+    let closes = if synthetic.shape.fins.is_some() { closes } else { f64::INFINITY };
     let invented = |cause| {
         matches!(
             cause,
@@ -62,9 +84,9 @@ fn invents_no_loss(connection: &Connection, truth: &Truth) -> Result<(), String>
                 | Cause::TimeoutLostRetransmission
         )
     };
-    let before = connection.intervals.iter().filter(|one| one.from_s < truth.closes_s);
+    let before = connection.intervals.iter().filter(|one| one.from_s < closes);
     match before.into_iter().find(|one| invented(one.cause)) {
-        Some(one) => Err(format!("invented loss: {one:?}")),
+        Some(one) => Err(format!("{one:?}")),
         None => Ok(()),
     }
 }
@@ -80,7 +102,7 @@ fn knows_idle_time(
     truth: &Truth,
 ) -> Result<(), String> {
     let whole = synthetic.view.directions == Directions::Both && synthetic.view.jump.is_none();
-    let talks = matches!(synthetic.shape.traffic, Traffic::Requests { .. } | Traffic::Idle { .. });
+    let talks = !matches!(synthetic.shape.traffic, Traffic::Bulk { .. });
     if !whole || !talks || synthetic.shape.fins.is_some() {
         return Ok(());
     }
@@ -94,9 +116,11 @@ fn knows_idle_time(
         false => named.into_iter().zip(truth.idle_s).collect(),
     };
     for (number, (named, idle)) in pairs.into_iter().enumerate() {
-        if (named - idle).abs() > idle * IDLE_SHARE + IDLE_S {
+        let tolerance = idle * IDLE_SHARE + IDLE_S;
+        let most = if idle > 0.0 { idle + truth.acks_s } else { 0.0 };
+        if named < idle - tolerance || named > most + tolerance {
             let who = if number == 0 { "client" } else { "server" };
-            return Err(format!("idle time: {named:.4} s of the {who} where {idle:.4} s are true"));
+            return Err(format!("{named:.4} s of the {who} where {idle:.4} s are true"));
         }
     }
     Ok(())
@@ -122,12 +146,12 @@ fn claims_nothing_beyond(
             };
             // Rounding to the last digit shown.
             if value > most * 1.01 + 1.0 {
-                return Err(format!("sentence: {value} {unit} where {most} are there: {sentence}"));
+                return Err(format!("{value} {unit} where {most} are there: {sentence}"));
             }
         }
     }
     match artefacts.into_iter().find(|one| one.count > packets) {
-        Some(one) => Err(format!("artefact: more than {packets} packets: {one:?}")),
+        Some(one) => Err(format!("more than {packets} packets: {one:?}")),
         None => Ok(()),
     }
 }

@@ -22,6 +22,14 @@ pub(crate) enum Traffic {
     },
     /// One transfer from the server.
     Bulk { bytes: u32 },
+    /// Transfers of one end with pauses, which nobody requests.
+    Pushes {
+        side: usize,
+        count: u32,
+        bytes: u32,
+        /// Time from the last ACK of one to the next, ms.
+        gap_ms: u32,
+    },
     /// A request, a response, a long pause, and a last request without a response.
     Idle { pause_ms: u32 },
 }
@@ -94,6 +102,18 @@ impl Shape {
         let mut now = 2 * way + 20 * US;
         match self.traffic {
             Traffic::Bulk { bytes } => now = ends.transfer(1, bytes, now + way),
+            Traffic::Pushes { side, count, bytes, gap_ms } => {
+                now += way;
+                for number in 0..count {
+                    if number > 0 {
+                        // What has arrived is known to the sender half a round trip later.
+                        now += way + u64::from(gap_ms) * MS;
+                        truth.idle_s[side] += f64::from(gap_ms) / 1e3;
+                        truth.acks_s += way as f64 / 1e9;
+                    }
+                    now = ends.transfer(side, bytes, now);
+                }
+            }
             Traffic::Idle { pause_ms } => {
                 now = ends.exchange(200, 900, 1, now);
                 truth.idle_s[0] += f64::from(pause_ms) / 1e3;

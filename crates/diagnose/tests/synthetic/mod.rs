@@ -27,6 +27,8 @@ use ackord_diagnose::Seen;
 pub(crate) struct Truth {
     /// Time in which the client, and the server, had nothing to send and owed nothing, s.
     pub(crate) idle_s: [f64; 2],
+    /// Time in which only an ACK was under way between transfers of one end, s: idle, or the path's.
+    pub(crate) acks_s: f64,
     /// Bytes of payload, from both ends.
     pub(crate) bytes: u64,
     /// Time of the first FIN in the capture, ns since the first packet; the end if there is none.

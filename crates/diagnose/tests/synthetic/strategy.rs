@@ -8,6 +8,8 @@ use proptest::prelude::*;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dimension {
     Nothing,
+    /// Responses longer than the window.
+    Windows,
     Ids,
     Clocks,
     Copies,
@@ -41,11 +43,20 @@ fn when<T: Clone + std::fmt::Debug + 'static>(
     if of == this || of == Dimension::All { strategy.boxed() } else { Just(usual).boxed() }
 }
 
-fn traffic() -> impl Strategy<Value = Traffic> {
-    let requests = (2..12_u32, 50..1_400_u32, 100..60_000_u32, 1..400_u32, 5..1_200_u32);
+fn traffic(of: Dimension) -> impl Strategy<Value = Traffic> {
+    let windows = matches!(of, Dimension::Windows | Dimension::All);
+    let most = if windows { 100_000 } else { 14_000_u32 };
+    let requests = (2..12_u32, 50..1_400_u32, 100..most, 1..400_u32, 5..1_200_u32);
+    let pushes = (0..2_usize, 2..12_u32, 100..most, 5..3_000_u32);
     prop_oneof![
         requests.prop_map(|(count, request, response, think_ms, gap_ms)| {
             Traffic::Requests { count, request, response, think_ms, gap_ms }
+        }),
+        pushes.prop_map(|(side, count, bytes, gap_ms)| Traffic::Pushes {
+            side,
+            count,
+            bytes,
+            gap_ms
         }),
         (20_000..3_000_000_u32).prop_map(|bytes| Traffic::Bulk { bytes }),
         (500..20_000_u32).prop_map(|pause_ms| Traffic::Idle { pause_ms }),
@@ -56,7 +67,7 @@ fn shapes(of: Dimension) -> impl Strategy<Value = Shape> {
     let fins = when(of, Dimension::Fins, option::of(0..6_u32), None);
     let mss = when(of, Dimension::Loopback, Just(65_495), 1448);
     let path = (200..200_000_u32, 10..1_000_u32, 10..200_u32);
-    (traffic(), path, fins, mss).prop_map(|(traffic, path, fins, mss)| {
+    (traffic(of), path, fins, mss).prop_map(|(traffic, path, fins, mss)| {
         let (rtt_us, spacing_us, window) = path;
         // A loopback interface has no path.
         let rtt_us = if mss > 9_000 { 20 + rtt_us % 100 } else { rtt_us };
