@@ -102,8 +102,14 @@ fn knows_idle_time(
     truth: &Truth,
 ) -> Result<(), String> {
     let whole = synthetic.view.directions == Directions::Both && synthetic.view.jump.is_none();
-    let talks = !matches!(synthetic.shape.traffic, Traffic::Bulk { .. });
-    if !whole || !talks || synthetic.shape.fins.is_some() {
+    let shape = synthetic.shape;
+    let talks = match shape.traffic {
+        Traffic::Bulk { .. } => false,
+        // An application that writes soon after an ACK cannot be told from a window that the ACK opened.
+        Traffic::Pushes { gap_ms, .. } => gap_ms * 1000 > shape.rtt_us / 2,
+        Traffic::Requests { .. } | Traffic::Idle { .. } => true,
+    };
+    if !whole || !talks || shape.fins.is_some() {
         return Ok(());
     }
     let named = [Cause::ClientIdle, Cause::ServerIdle].map(|cause| {

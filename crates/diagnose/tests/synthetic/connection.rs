@@ -40,7 +40,8 @@ pub(crate) struct Shape {
     pub(crate) traffic: Traffic,
     /// Round trip, us.
     pub(crate) rtt_us: u32,
-    /// Bytes of payload in a full segment; 65495 on a loopback interface.
+    /// Bytes of payload in a full segment: the MSS without the timestamps option. 65483 on a loopback
+    /// interface.
     pub(crate) mss: u32,
     /// Time from one segment to the next of a burst, us.
     pub(crate) spacing_us: u32,

@@ -126,6 +126,7 @@ impl Stack {
         // The echo is of what had arrived a way before.
         let heard = sent.at.saturating_sub(shape.way());
         let echo = if sent.kind == Kind::Syn { 0 } else { tick(heard, 1 - sent.side) };
+        let stamps_len = if self.hz > 0 { 12 } else { 0 };
         let stamps = (tick(sent.at, sent.side), echo);
         Seen {
             frame: 0,
@@ -139,11 +140,11 @@ impl Stack {
             window: 60_000,
             flags,
             payload_len: sent.len,
-            ip_len: sent.len + 40 + if self.hz > 0 { 12 } else { 0 },
+            ip_len: sent.len + 40 + stamps_len,
             ip_id,
             ttl: 64,
             ecn: 0,
-            mss: syn.then_some(shape.mss as u16),
+            mss: syn.then_some((shape.mss + stamps_len) as u16),
             wscale: syn.then_some(7),
             sack_permitted: syn,
             timestamps: (self.hz > 0).then_some(stamps),
