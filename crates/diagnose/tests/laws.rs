@@ -106,7 +106,10 @@ fn knows_idle_time(
     let talks = match shape.traffic {
         Traffic::Bulk { .. } => false,
         // An application that writes soon after an ACK cannot be told from a window that the ACK opened.
-        Traffic::Pushes { gap_ms, .. } => gap_ms * 1000 > shape.rtt_us / 2,
+        // Without the handshake, how far away its other end is remains unknown.
+        Traffic::Pushes { gap_ms, .. } => {
+            gap_ms * 1000 > shape.rtt_us / 2 && !synthetic.view.from_the_middle
+        }
         Traffic::Requests { .. } | Traffic::Idle { .. } => true,
     };
     if !whole || !talks || shape.fins.is_some() {
@@ -126,7 +129,10 @@ fn knows_idle_time(
         let most = if idle > 0.0 { idle + truth.acks_s } else { 0.0 };
         if named < idle - tolerance || named > most + tolerance {
             let who = if number == 0 { "client" } else { "server" };
-            return Err(format!("{named:.4} s of the {who} where {idle:.4} s are true"));
+            let causes = connection.causes.iter();
+            let causes = causes.map(|one| format!("{} {:.4} s", one.cause.name(), one.seconds));
+            let causes = causes.collect::<Vec<_>>().join(", ");
+            return Err(format!("{named:.4} s of the {who} where {idle:.4} s are true: {causes}"));
         }
     }
     Ok(())
