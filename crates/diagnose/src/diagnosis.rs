@@ -198,9 +198,21 @@ pub struct PathFacts {
     pub reordered: u64,
     /// Maximum segment size in use, bytes.
     pub mss: u32,
+    /// The policer that dropped its packets, if the losses are those of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policer: Option<PolicerFacts>,
     /// What two captures at different places show of the way between them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between: Option<Between>,
+}
+
+/// A token bucket without a queue, in bytes of payload.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PolicerFacts {
+    /// Rate at which the bucket fills, bit/s.
+    pub rate_bit_s: f64,
+    /// Size of the bucket, bytes.
+    pub burst_bytes: u64,
 }
 
 /// What became of packets between two places of capture: of those from the client, and from the server.

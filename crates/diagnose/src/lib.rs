@@ -30,7 +30,7 @@ mod tests;
 pub use cause::Cause;
 pub use diagnosis::{
     Artefact, ArtefactKind, Between, CaptureRead, CauseShare, Connection, DelayBetween, Diagnosis,
-    Interval, Limits, PathFacts, Point, PointKind, Remedy, Trace, Vantage,
+    Interval, Limits, PathFacts, Point, PointKind, PolicerFacts, Remedy, Trace, Vantage,
 };
 pub use engine::{DiagnoseError, Diagnoser, Options, diagnose, without_progress};
 pub use read::{OpenError, Reader, unpacked};

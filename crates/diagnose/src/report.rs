@@ -1,12 +1,12 @@
 //! From an account to the answer.
 
 use crate::account::Wait;
-use crate::causes::{Judged, Path, Sharing, judge};
+use crate::causes::{Judged, Path, Policer, Sharing, Verdicts, judge};
 use crate::diagnosis::{seconds, since};
 use crate::flow::{Connection, Noted};
 use crate::{
     Artefact, ArtefactKind, Cause, CauseShare, Connection as Answer, Interval, Limits, PathFacts,
-    Vantage,
+    PolicerFacts, Vantage,
 };
 use ackord_units::Span;
 
@@ -15,7 +15,7 @@ const FRAMES: usize = 8;
 
 /// The answer for one connection.
 pub(crate) fn answer(id: u32, connection: &Connection, sharing: &Sharing) -> Answer {
-    let (judged, paths) = judge(connection, sharing);
+    let Verdicts { judged, paths, policers } = judge(connection, sharing);
     let bytes_by = [0, 1].map(|side: usize| connection.halves[side].counts.bytes);
     let sender = connection.sender();
     let (vantage, vantage_confidence) = vantage(connection, sender);
@@ -33,7 +33,7 @@ pub(crate) fn answer(id: u32, connection: &Connection, sharing: &Sharing) -> Ans
         vantage,
         vantage_confidence,
         rtt_to_s: [0, 1].map(|side: usize| connection.halves[side].to.least.map(seconds)),
-        path: facts(connection, sender, &paths[sender]),
+        path: facts(connection, sender, &paths[sender], policers[sender].as_ref()),
         causes: shares(&judged),
         limits: limits(&judged),
         intervals: intervals(connection, &judged),
@@ -138,7 +138,12 @@ fn limits(judged: &[Judged]) -> Limits {
     limits
 }
 
-fn facts(connection: &Connection, side: usize, path: &Path) -> PathFacts {
+fn facts(
+    connection: &Connection,
+    side: usize,
+    path: &Path,
+    policer: Option<&Policer>,
+) -> PathFacts {
     let half = &connection.halves[side];
     let some = |value: f64| (value > 0.0).then_some(value);
     let of_side = connection.losses.iter().filter(|loss| usize::from(loss.side) == side);
@@ -151,6 +156,10 @@ fn facts(connection: &Connection, side: usize, path: &Path) -> PathFacts {
         loss_events: of_side.count() as u64,
         reordered: half.counts.reordered,
         mss: half.mss(),
+        policer: policer.map(|policer| PolicerFacts {
+            rate_bit_s: policer.rate * 8.0,
+            burst_bytes: policer.burst.round() as u64,
+        }),
         between: connection.between.or_else(|| connection.relayed()),
     }
 }
@@ -191,11 +200,14 @@ fn artefacts(connection: &Connection) -> Vec<Artefact> {
         frame: missing.map(|noted| noted.frame).max().unwrap_or(0),
     };
     let at_first = |is_so: bool| Noted { count: u64::from(is_so), frame: connection.began_frame };
-    add(
-        ArtefactKind::MissingPackets,
-        missing,
-        "bytes were acknowledged that the capture does not have: it lost packets",
-    );
+    let lacking: u64 = connection.halves.iter().map(|half| half.counts.missing_bytes).sum();
+    if !connection.is_one_way() {
+        add(
+            ArtefactKind::MissingPackets,
+            missing,
+            &format!("{lacking} bytes were acknowledged that the capture does not have: it lost packets"),
+        );
+    }
     add(ArtefactKind::DuplicatedPackets, connection.copies, &copied(connection));
     add(
         ArtefactKind::ReorderedTimestamps,

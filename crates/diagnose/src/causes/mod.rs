@@ -21,6 +21,7 @@ use crate::flow::loss::{Loss, Trigger};
 use ackord_units::Span;
 use losses::{Verdict, verdict};
 pub(crate) use path::Path;
+pub(crate) use policer::Policer;
 use policer::{is_queue, policer};
 pub(crate) use sharing::Sharing;
 use sharing::{Share, Shares};
@@ -50,12 +51,21 @@ pub(crate) struct Judged {
 struct Context<'a> {
     connection: &'a Connection,
     paths: [Path; 2],
+    policers: [Option<Policer>; 2],
     verdicts: Vec<Verdict>,
     shares: Option<Shares<'a>>,
 }
 
-/// Every stretch of the connection with its cause, and what is known of its paths.
-pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> (Vec<Judged>, [Path; 2]) {
+/// Every stretch of a connection with its cause, and what is known of its paths.
+pub(crate) struct Verdicts {
+    pub(crate) judged: Vec<Judged>,
+    /// By direction.
+    pub(crate) paths: [Path; 2],
+    pub(crate) policers: [Option<Policer>; 2],
+}
+
+/// Judges every stretch of a connection.
+pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> Verdicts {
     let paths = [0, 1].map(|side| Path::of(connection, side));
     let policed = [0, 1].map(|side| policer(connection, side, &paths[side]));
     let of_loss = |(number, loss): (usize, &Loss)| {
@@ -64,12 +74,13 @@ pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> (Vec<Judged>,
         policed[side].as_ref().map_or(verdict, |policed| policed.verdict(number, verdict))
     };
     let verdicts = connection.losses.iter().enumerate().map(of_loss).collect();
+    let policers = policed.map(|policed| policed.map(|policed| policed.policer));
     let shares = sharing.shares(connection);
-    let context = Context { connection, paths, verdicts, shares };
+    let context = Context { connection, paths, policers, verdicts, shares };
     let stretches = connection.account.stretches();
     let judged = (0..stretches.len()).flat_map(|at| context.parts(at));
     let judged = judged.map(|stretch| context.judge(&stretch)).collect();
-    (judged, context.paths)
+    Verdicts { judged, paths: context.paths, policers }
 }
 
 impl Context<'_> {
@@ -105,7 +116,10 @@ impl Context<'_> {
         let (cause, confidence) = self.cause(stretch);
         let loss = self.connection.losses.get(stretch.loss as usize);
         let path = &self.paths[usize::from(stretch.side)];
-        let reason = words::reason(cause, stretch, loss, path, self.connection);
+        let reason = match self.policers[usize::from(stretch.side)] {
+            Some(policer) if cause == Cause::Policer => words::policed(policer),
+            _ => words::reason(cause, stretch, loss, path, self.connection),
+        };
         Judged { stretch: *stretch, cause, confidence, reason }
     }
 

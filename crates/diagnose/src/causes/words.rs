@@ -1,6 +1,7 @@
 //! The reasons, as sentences.
 
 use super::path::Path;
+use super::policer::Policer;
 use crate::Cause;
 use crate::account::{Stretch, Wait};
 use crate::flow::Connection;
@@ -112,6 +113,15 @@ pub(super) fn reason(
     }
 }
 
+/// Returns the reason for a policer, in a sentence.
+pub(super) fn policed(policer: Policer) -> String {
+    let burst = match policer.burst / 1e3 {
+        kilobytes if kilobytes < 1e3 => format!("{kilobytes:.0} kB"),
+        kilobytes => format!("{:.1} MB", kilobytes / 1e3),
+    };
+    format!("Packets beyond {} are dropped; a burst of {burst} passes.", mbit(policer.rate))
+}
+
 /// Returns the reason for a cause of the path, in a sentence.
 fn of_path(cause: Cause, stretch: &Stretch, path: &Path, connection: &Connection) -> String {
     let took = ms(stretch.span().as_secs_f64());
@@ -125,7 +135,7 @@ fn of_path(cause: Cause, stretch: &Stretch, path: &Path, connection: &Connection
             Some(queue) => format!("A queue filled by others delays by {}.", ms(queue)),
             None => format!("Its bytes wait in a queue filled by others: {took}."),
         },
-        Cause::Policer | Cause::Shaper => format!("Held to {}.", mbit(path.rate)),
+        Cause::Shaper => format!("Held to {} after a burst.", mbit(path.queued_rate)),
         Cause::UnfairShare => {
             format!("Others at the same queue send more than its {}.", mbit(stretch.rate()))
         }

@@ -103,7 +103,9 @@ impl Connection {
     /// segments was not delayed by the receiver (RFC 9293 §3.8.6.3).
     fn measure(&mut self, seen: &Seen, sender: usize, at: Time, (sent, full): (Time, bool)) {
         let back = at.saturating_since(sent);
-        let whole = back + self.halves[sender].lag();
+        // No round trip is longer than the connection's life so far.
+        let life = at.saturating_since(self.began);
+        let whole = (back + self.halves[sender].lag()).min(life);
         let step = whole.abs_diff(self.rtt[sender]);
         self.halves[sender].jitter(step);
         self.rtt[sender] = whole;
@@ -155,7 +157,8 @@ impl Half {
             self.una = ack;
             self.una_at = at;
         }
-        self.counts.missing.add(missing, frame);
+        self.counts.missing.add(u64::from(missing > 0), frame);
+        self.counts.missing_bytes += missing;
         all
     }
 

@@ -57,7 +57,8 @@ impl StampClock {
             (self.least, self.least_at, self.anchored) = (late, elapsed, true);
             return Some(Span::ZERO);
         }
-        Some(Span::from_secs_f64(late - floor))
+        // Known to a tick.
+        Some(Span::from_secs_f64((late - floor - 1.0 / self.hz).max(0.0)))
     }
 }
 
@@ -105,7 +106,7 @@ mod tests {
         lateness.take(7510, at(205_500), true);
         assert_eq!(lateness.now, Span::ZERO);
         lateness.take(7610, at(205_650), false);
-        assert_eq!(lateness.now.as_millis(), 49);
+        assert_eq!(lateness.now.as_millis(), 48);
     }
 
     #[test]
@@ -117,7 +118,7 @@ mod tests {
         }
         // Sent at 600, it came 80 ms later than it could.
         let waited = clock.waited(7600, at(20 + 680)).map_or(0, Span::as_millis);
-        assert_eq!(waited, 79);
+        assert_eq!(waited, 78);
         assert_eq!(clock.waited(7700, at(20 + 700)).map(Span::as_millis), Some(0));
     }
 }

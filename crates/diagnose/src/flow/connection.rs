@@ -414,6 +414,9 @@ impl Connection {
             places[*number as usize] = place;
         }
         self.account.renumber_losses(&places);
+        for drop in self.halves.iter_mut().flat_map(|half| &mut half.drops) {
+            drop.loss = places.get(drop.loss as usize).copied().unwrap_or(drop.loss);
+        }
     }
 
     /// The side that sends more.

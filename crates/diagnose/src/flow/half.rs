@@ -5,6 +5,7 @@ use super::copies::Copies;
 use super::counts::Counts;
 use super::delay::Delay;
 use super::hearing::{Heard, Hearing};
+use super::loss::Drop;
 use super::numbers::Numbers;
 use super::outstanding::InFlight;
 use super::phase::Phase;
@@ -38,6 +39,7 @@ pub(crate) struct Half {
     pub(crate) hearing: Hearing,
     pub(crate) sending: Sending,
     pub(crate) phase: Phase,
+    pub(crate) drops: Vec<Drop>,
     pub(crate) fin_sent: bool,
     /// The last silence that ended with a segment behind a hole: when that passed, and the silence.
     pub(crate) silence: Option<(Time, (Time, Time))>,

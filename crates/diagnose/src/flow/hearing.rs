@@ -101,10 +101,11 @@ impl Hearing {
         self.edge
     }
 
-    /// What was acknowledged and where the window ended while the sender waited, which last sent new bytes at
-    /// `last_new`.
-    pub(crate) fn waited_with(&self, last_new: Time) -> (u64, Option<u64>) {
-        match self.last > last_new {
+    /// Returns what was acknowledged and where the window ended during the longest silence until `now` of a
+    /// sender that last sent new bytes at `last_new`.
+    pub(crate) fn waited_with(&self, last_new: Time, now: Time) -> (u64, Option<u64>) {
+        let lately = now.saturating_since(self.last) > self.waited;
+        match self.last > last_new && !lately {
             true => self.waiting,
             false => (self.una, self.edge),
         }

@@ -49,8 +49,6 @@ pub(crate) struct Loss {
     pub(crate) window: u32,
     /// The last round-trip time before it, or the longest of segments that were sent with those lost.
     pub(crate) rtt: Span,
-    /// The first byte that was lost: all before it had passed.
-    pub(crate) delivered: u64,
     /// Whether the sender had nothing new to send while it recovered.
     pub(crate) tail: bool,
     /// Only a FIN was repeated: all bytes had been acknowledged.
@@ -84,6 +82,20 @@ impl Loss {
 
 /// Losses kept of a connection; further ones count towards the last.
 pub(crate) const MOST_LOSSES: usize = 4096;
+
+/// A packet that was dropped: retransmitted later.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drop {
+    /// When it was sent, or should have passed.
+    pub(crate) at: Time,
+    /// Its first byte.
+    pub(crate) from: u64,
+    /// The number of the loss.
+    pub(crate) loss: u32,
+}
+
+/// Dropped packets kept of a direction.
+pub(crate) const MOST_DROPS: usize = 8192;
 
 /// A recovery under way.
 #[derive(Clone, Copy, Debug)]

@@ -39,8 +39,9 @@ pub(crate) struct Novelty {
     pub(crate) again: u64,
     /// When the hole was opened that it fills.
     pub(crate) hole_opened: Option<Time>,
-    /// How often a segment seen before had been sent.
+    /// How often a segment seen before had been sent, and when the first of these was sent the last time.
     pub(crate) sends_before: u8,
+    pub(crate) sent_before: Option<Time>,
 }
 
 /// What one packet acknowledges, cumulatively and selectively.
@@ -100,6 +101,7 @@ impl InFlight {
         let mut touched = false;
         for segment in self.segments.range_mut(first..).take_while(|segment| segment.from < to) {
             novelty.sends_before = novelty.sends_before.max(segment.sends);
+            novelty.sent_before.get_or_insert(segment.at);
             segment.sends = segment.sends.saturating_add(1);
             segment.at = at;
             touched = true;

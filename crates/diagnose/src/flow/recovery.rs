@@ -209,7 +209,6 @@ impl Connection {
             window: (half.phase.window() / u64::from(half.mss())) as u32,
             skipped: if in_silence { u32::from(half.numbers.gap) } else { 0 },
             rtt: self.rtt[side],
-            delivered: half.hearing.una,
             tail: to >= half.next,
             closing: false,
         }

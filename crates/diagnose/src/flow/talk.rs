@@ -4,6 +4,7 @@
 //! an acknowledgment, and what for then, or did its application come with them only now?
 
 use super::connection::{Connection, Setup};
+use super::loss::{Drop, MOST_DROPS};
 use crate::account::{NO_LOSS, Wait};
 use crate::{Point, PointKind, Seen};
 use ackord_units::{Span, Time};
@@ -54,6 +55,7 @@ impl Connection {
         half.counts.retransmitted += novelty.again - u64::from(fin_again);
         half.fin_sent |= fin;
         let late = novelty.hole_opened.filter(|_| novelty.filled > 0);
+        let sent_before = late.or(novelty.sent_before).filter(|_| novelty.sends_before <= 1);
         let next = half.next.max(to);
         let overtaken = late.is_some_and(|opened| !self.is_retransmitted(side, opened, at));
         if novelty.new > 0 && novelty.again == 0 {
@@ -62,6 +64,12 @@ impl Connection {
         if novelty.again > 0 || (late.is_some() && !overtaken) {
             self.halves[side].counts.retransmitted += novelty.filled;
             self.retransmission(seen, side, at, (from, to), &novelty);
+            if let Some(sent) = sent_before
+                && self.halves[side].drops.len() < MOST_DROPS
+                && let Some(recovery) = self.recoveries[side]
+            {
+                self.halves[side].drops.push(Drop { at: sent, from, loss: recovery.loss });
+            }
         } else if overtaken {
             self.halves[side].counts.reordered += 1;
         } else {
@@ -238,9 +246,9 @@ impl Connection {
 
     /// Returns how the receiver's window held the sender, if it did: it let no full segment go. Senders take
     /// half of the largest window for a full segment where that is less (RFC 1122 §4.2.3.4).
-    fn shut(&self, side: usize) -> Option<Wait> {
+    fn shut(&self, side: usize, at: Time) -> Option<Wait> {
         let half = &self.halves[side];
-        let (una, edge) = half.hearing.waited_with(half.sending.last_new);
+        let (una, edge) = half.hearing.waited_with(half.sending.last_new, at);
         let edge = edge?;
         let full = u64::from(half.mss()).min((half.hearing.widest / 2).max(1));
         if edge >= half.next + full {
@@ -260,10 +268,10 @@ impl Connection {
     fn window_wait(&self, side: usize, at: Time) -> Wait {
         let half = &self.halves[side];
         let mss = u64::from(half.mss());
-        if let Some(wait) = self.shut(side) {
+        if let Some(wait) = self.shut(side, at) {
             return wait;
         }
-        let (una, _) = half.hearing.waited_with(half.sending.last_new);
+        let (una, _) = half.hearing.waited_with(half.sending.last_new, at);
         let waited = self.when(side, at).saturating_since(self.account.settled());
         let under_way = half.next.saturating_sub(una);
         let base = self.base(side);
@@ -372,7 +380,7 @@ impl Connection {
             self.settle(next, at, frame, (Wait::Idle(1 - next as u8), next, loss));
             return;
         }
-        let wait = self.shut(next).unwrap_or(Wait::Idle(next as u8));
+        let wait = self.shut(next, sent).unwrap_or(Wait::Idle(next as u8));
         self.settle(next, sent.min(at), frame, (wait, next, loss));
         if sent < at {
             self.settle(next, at, frame, (Wait::Queued, next, loss));

@@ -230,6 +230,7 @@ fn connection(id: u32, intervals: &[Interval], lost: u64, points: &[Point]) -> C
             loss_events: lost,
             reordered: 3,
             mss: 1_448,
+            policer: None,
             between: None,
         },
         causes: shares(intervals, 1.0),
