@@ -1,8 +1,8 @@
 //! Captures through the table of connections to the answer.
 
 use crate::causes::Sharing;
-use crate::flow::{Connection, settle_numbers};
 use crate::flow::table::{Table, shard};
+use crate::flow::{Connection, settle_numbers};
 use crate::join::join;
 use crate::report::answer;
 use crate::{Address, Artefact, ArtefactKind, CaptureRead, Diagnosis, Reader, Seen, Trace};

@@ -127,7 +127,9 @@ fn limits(judged: &[Judged]) -> Limits {
     for Judged { stretch, cause, .. } in judged {
         let span = stretch.span().as_secs_f64();
         match (stretch.wait, cause) {
-            (Wait::ReceiverWindow | Wait::SlowReader | Wait::ZeroWindow, _) => limits.rwin_s += span,
+            (Wait::ReceiverWindow | Wait::SlowReader | Wait::ZeroWindow, _) => {
+                limits.rwin_s += span
+            }
             (Wait::Idle(_) | Wait::Transit | Wait::Queued | Wait::Nagle, _)
             | (_, Cause::SendBuffer) => {
                 limits.snd_s += span;

@@ -238,7 +238,8 @@ impl Account {
                 [(stretch.from, begins, false), (begins, ends, true), (ends, stretch.to, false)]
             {
                 if from < to {
-                    let part = Stretch { seen: std::mem::take(&mut seen), ..stretch.part(from, to) };
+                    let part =
+                        Stretch { seen: std::mem::take(&mut seen), ..stretch.part(from, to) };
                     self.stretches.push(if inside { Stretch { wait, loss, ..part } } else { part });
                 }
             }
@@ -262,7 +263,10 @@ impl Account {
         let median = spans[spans.len() / 2];
         let mut times = 4_u64;
         while self.stretches.len() > MOST / FOLDED_PART {
-            self.stretches = self.folded(Span::from_nanos(median.as_nanos().saturating_mul(times)), times < LONGEST_GROUP);
+            self.stretches = self.folded(
+                Span::from_nanos(median.as_nanos().saturating_mul(times)),
+                times < LONGEST_GROUP,
+            );
             times = times.saturating_mul(2);
         }
     }
@@ -272,7 +276,8 @@ impl Account {
     fn folded(&self, longest: Span, by_loss: bool) -> Vec<Stretch> {
         let mut kept: Vec<Stretch> = Vec::with_capacity(MOST);
         let mut begins = 0;
-        for unit in self.stretches.chunk_by(|one, next| (one.from, one.to) == (next.from, next.to)) {
+        for unit in self.stretches.chunk_by(|one, next| (one.from, one.to) == (next.from, next.to))
+        {
             let to = unit[0].to;
             if kept.get(begins).is_some_and(|first| to.saturating_since(first.from) > longest) {
                 begins = kept.len();

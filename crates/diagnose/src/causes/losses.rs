@@ -76,7 +76,8 @@ pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
 fn of_timeout(loss: &Loss, repeated: bool, congested: bool, after: Cause) -> Verdict {
     let of = |recovery, after, confidence| Verdict { recovery, after, confidence };
     let nothing_got_through = loss.sacked == 0 && loss.distinct() * 5 >= loss.under_way * 4;
-    if nothing_got_through && repeated && loss.under_way.max(loss.window).max(loss.skipped) >= WHOLE {
+    if nothing_got_through && repeated && loss.under_way.max(loss.window).max(loss.skipped) >= WHOLE
+    {
         return of(Cause::Outage, Cause::Outage, 0.8);
     }
     if nothing_got_through && loss.under_way >= WHOLE && !repeated {
@@ -110,7 +111,8 @@ fn congested(loss: &Loss, path: &Path) -> (bool, f64) {
     let share = queue / path.queue_at_losses;
     // A queue grows where more comes than the path carries.
     let carries = if path.queued_rate > 0.0 { path.queued_rate } else { path.rate };
-    let window = (f64::from(loss.window.max(loss.skipped)) * path.mss).max(loss.under_way_bytes as f64);
+    let window =
+        (f64::from(loss.window.max(loss.skipped)) * path.mss).max(loss.under_way_bytes as f64);
     let sent = window / loss.rtt.as_secs_f64().max(1e-6);
     if sent < CARRIED * carries {
         return (false, 0.7);

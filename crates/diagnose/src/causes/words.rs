@@ -31,7 +31,10 @@ fn segments(count: u32) -> String {
 fn retransmitted(loss: &Loss, path: &Path) -> String {
     let after = match loss.silent_since > Time::ZERO && loss.silent_since < loss.at {
         true => {
-            format!(" {} after the last ACK", ms(loss.at.saturating_since(loss.silent_since).as_secs_f64()))
+            format!(
+                " {} after the last ACK",
+                ms(loss.at.saturating_since(loss.silent_since).as_secs_f64())
+            )
         }
         false => String::new(),
     };
@@ -103,10 +106,9 @@ pub(super) fn reason(
         }
         Cause::DelayedAck => format!("The ACK that opened the window came after {took}."),
         Cause::WindowGrowth => match loss {
-            Some(loss) => format!(
-                "The window grows again after congestion: {}",
-                retransmitted(loss, path)
-            ),
+            Some(loss) => {
+                format!("The window grows again after congestion: {}", retransmitted(loss, path))
+            }
             None => format!("The window was still growing: {flight}, no queue yet."),
         },
         _ => of_path(cause, stretch, path, connection),

@@ -211,8 +211,14 @@ impl Connection {
         }
         let far = |number: u64, from: u64| number.abs_diff(from) > u64::from(LARGEST_WINDOW);
         let (half, other) = (&self.halves[side], &self.halves[1 - side]);
-        (half.is_anchored() && half.next > 1 && !has(Flags::SYN) && far(half.offset(seen.seq), half.next))
-            || (other.is_anchored() && other.next > 1 && has(Flags::ACK) && far(other.offset(seen.ack), other.next))
+        (half.is_anchored()
+            && half.next > 1
+            && !has(Flags::SYN)
+            && far(half.offset(seen.seq), half.next))
+            || (other.is_anchored()
+                && other.next > 1
+                && has(Flags::ACK)
+                && far(other.offset(seen.ack), other.next))
     }
 
     /// Takes the number of a packet. One that is late was not lost.
@@ -342,7 +348,8 @@ impl Connection {
             }
             // Nothing follows: the other end's turn, if it ever spoke.
             None => {
-                let next = if self.halves[1 - talker].counts.bytes > 0 { 1 - talker } else { talker };
+                let next =
+                    if self.halves[1 - talker].counts.bytes > 0 { 1 - talker } else { talker };
                 self.quiet(talker, next, last, frame);
             }
         }
@@ -394,7 +401,8 @@ impl Connection {
             let side = suspect.loss.side;
             self.account.rewrite(suspect.from, suspect.to, |stretch| {
                 let quiet = matches!(stretch.wait, Wait::Idle(_) | Wait::Transit | Wait::Queued)
-                    || (stretch.side == side && matches!(stretch.wait, Wait::Window | Wait::SlowStart));
+                    || (stretch.side == side
+                        && matches!(stretch.wait, Wait::Window | Wait::SlowStart));
                 quiet.then_some((Wait::Recovery, number))
             });
         }

@@ -156,7 +156,10 @@ impl BetweenHops {
     /// Remembers a packet at the first hop.
     fn passed(&mut self, hash: u64, at: Time) {
         while self.passed.len() >= BETWEEN
-            || self.passed.front().is_some_and(|(_, before)| at.saturating_since(*before) > OTHER_HOP)
+            || self
+                .passed
+                .front()
+                .is_some_and(|(_, before)| at.saturating_since(*before) > OTHER_HOP)
         {
             self.passed.pop_front();
         }

@@ -44,7 +44,12 @@ impl Connection {
         // Missing packets may have been pure ACKs for what this one acknowledges.
         let acks = seen.ack != half.last_ack;
         let gap = u32::from(half.numbers.gap);
-        if gap == 0 || acks || seen.payload_len == 0 || self.recoveries[side].is_some() || silence < LINUX_TIMER {
+        if gap == 0
+            || acks
+            || seen.payload_len == 0
+            || self.recoveries[side].is_some()
+            || silence < LINUX_TIMER
+        {
             return;
         }
         let timer = self.round_trip(side) + LINUX_TIMER;
@@ -114,7 +119,10 @@ impl Connection {
                 }
             }
         }
-        if len == 0 && fin && let Some(recovery) = self.recoveries[side] {
+        if len == 0
+            && fin
+            && let Some(recovery) = self.recoveries[side]
+        {
             self.losses[recovery.loss as usize].closing = self.halves[side].hearing.una + 1 >= to;
         }
         self.nothing_got_through(side, novelty);

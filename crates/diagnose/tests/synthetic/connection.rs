@@ -117,6 +117,7 @@ impl Shape {
             }
             Traffic::Idle { pause_ms } => {
                 now = ends.exchange(200, 900, 1, now);
+                truth.idle_s[1] += 0.001;
                 truth.idle_s[0] += f64::from(pause_ms) / 1e3;
                 now = ends.transfer(0, 200, now + u64::from(pause_ms) * MS);
             }

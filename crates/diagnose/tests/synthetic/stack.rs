@@ -137,7 +137,7 @@ impl Stack {
             dst: ENDS[1 - sent.side],
             seq: sent.seq,
             ack: sent.ack,
-            window: 60_000,
+            window: if syn { 65_535 } else { 60_000 },
             flags,
             payload_len: sent.len,
             ip_len: sent.len + 40 + stamps_len,

@@ -93,7 +93,7 @@ impl View {
             if both
                 && near
                 && advances
-                && mix64(u64::from(first.ack)) % u64::from(self.swapped) == 0
+                && mix64(u64::from(first.ack)).is_multiple_of(u64::from(self.swapped))
             {
                 seen.swap(number - 1, number);
                 (seen[number - 1].at, seen[number].at) = (first.at, second.at);

@@ -113,17 +113,21 @@ enum Right {
     Nowhere,
 }
 
-/// Whether a capture shows anybody else.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Others {
-    Shown,
-    Hidden,
+/// What a capture can show.
+#[derive(Clone, Copy)]
+struct Shown {
+    /// Other connections are in the capture.
+    others: bool,
+    /// Both directions are.
+    both_ways: bool,
 }
 
 /// Where no other connection is in the capture nobody can say that its share is unfair: the path is full.
-fn accepts(truth: &TrueInterval, said: Cause, others: Others) -> bool {
+/// Where one direction is missing, an unknown cause is as right as the true one.
+fn accepts(truth: &TrueInterval, said: Cause, shown: Shown) -> bool {
     let full = truth.cause == Cause::UnfairShare && said == Cause::PathLimited;
-    truth.cause == said || truth.also == Some(said) || (full && others == Others::Hidden)
+    let hidden = matches!(said, Cause::Unknown | Cause::CaptureArtefact) && !shown.both_ways;
+    truth.cause == said || truth.also == Some(said) || (full && !shown.others) || hidden
 }
 
 /// Holds what was said of a capture against the truth.
@@ -132,7 +136,7 @@ pub(super) fn score(truth: &TruthFile, place: Place, said: &Diagnosis) -> Score 
     let mine =
         |one: &&Connection| (one.client, one.server) == ends || (one.server, one.client) == ends;
     let found = said.connections.iter().find(mine);
-    let others = if said.connections.len() > 1 { Others::Shown } else { Others::Hidden };
+    let shown = Shown { others: said.connections.len() > 1, both_ways: !truth.one_way };
     let mut score = Score {
         place,
         matrix: Matrix::default(),
@@ -169,9 +173,9 @@ pub(super) fn score(truth: &TruthFile, place: Place, said: &Diagnosis) -> Score 
                 Some(next) => (next.1.min(one.to_s), next.2),
                 None => (one.to_s, Cause::Unknown),
             };
-            let right = if accepts(one, cause, others) {
+            let right = if accepts(one, cause, shown) {
                 Right::Here
-            } else if near(truth, number, ((from + to) / 2.0, cause), others) {
+            } else if near(truth, number, ((from + to) / 2.0, cause), shown) {
                 Right::Near
             } else {
                 Right::Nowhere
@@ -185,11 +189,11 @@ pub(super) fn score(truth: &TruthFile, place: Place, said: &Diagnosis) -> Score 
 }
 
 /// Whether this would have been right within a round trip.
-fn near(truth: &TruthFile, number: usize, (at, cause): (f64, Cause), others: Others) -> bool {
+fn near(truth: &TruthFile, number: usize, (at, cause): (f64, Cause), shown: Shown) -> bool {
     let (from, to) = (at - truth.base_rtt_s, at + truth.base_rtt_s);
     let before = truth.intervals[..number].iter().rev().take_while(|one| one.to_s > from);
     let after = truth.intervals[number..].iter().take_while(|one| one.from_s < to);
-    before.chain(after).any(|one| accepts(one, cause, others))
+    before.chain(after).any(|one| accepts(one, cause, shown))
 }
 
 impl Score {
@@ -237,6 +241,7 @@ mod tests {
             kernels: [None, None],
             whole: Some(true),
             scored: Place::ALL.to_vec(),
+            one_way: false,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a case leaves: three captures, its scenario, and the truth.
 
 use super::facts::{FLOW, Facts, index};
-use super::peers::rewrite;
+use super::peers::{Change, rewrite};
 use super::plan::{Plan, Suite};
 use super::run::{Place, SelfTestError, run};
 use super::score::invented;
@@ -50,6 +50,9 @@ pub struct TruthFile {
     /// Places whose captures are scored.
     #[serde(default = "everywhere")]
     pub scored: Vec<Place>,
+    /// True if the captures have one direction only: an unknown cause is then as right as the true one.
+    #[serde(default)]
+    pub one_way: bool,
 }
 
 fn everywhere() -> Vec<Place> {
@@ -115,6 +118,7 @@ pub fn make_case(plan: &Plan, folder: &Path) -> Result<TruthFile, SelfTestError>
         kernels: [totals(&facts, 0), totals(&facts, 1)],
         whole: Some(facts.is_whole()),
         scored: plan.scored.to_vec(),
+        one_way: plan.changes.iter().any(|change| matches!(change, Change::OneWay(_))),
     };
     rewrite(plan, folder, began, &mut truth)?;
     let json = serde_json::to_vec_pretty(&truth).map_err(std::io::Error::from)?;

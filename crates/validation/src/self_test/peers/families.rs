@@ -242,7 +242,7 @@ fn clocks() -> Vec<Family> {
             plan.changes = vec![Change::Timestamps(TimestampClock::Off)];
         }),
         peer("clock-set", &[Cause::CaptureArtefact], 4, |plan, number| {
-            let by = pick(number, &[3_700, 60_000, -800, 900]);
+            let by = pick(number, &[3_700, 6_000, -800, 900]);
             plan.duration_ms = 6_000;
             if number == 1 {
                 questions(plan, "40 kB", 10, 50);

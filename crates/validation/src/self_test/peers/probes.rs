@@ -82,16 +82,15 @@ pub(super) fn keep_alive(captures: &mut Captures, run: &Run, keep: KeepAlives) {
     }
     let interfaces = interfaces(captures, run);
     for (at, ends) in sent {
-        for place in 0..3 {
+        let [probe, answer] = exchange(run, keep, side, (at, &ends));
+        for (place, capture) in captures.0.iter_mut().enumerate() {
             // Propagation takes a quarter of the round trip from place to place.
-            let hops = if side == Side::Server { place } else { 2 - place };
-            let there = at + hops as u64 * run.rtt / 4;
-            let back = at + run.rtt + ANSWERS - hops as u64 * run.rtt / 4;
-            let [probe, answer] = exchange(run, keep, side, (at, &ends));
+            let hops = if side == Side::Server { place } else { 2 - place } as u64;
+            let there = at + hops * run.rtt / 4;
+            let back = at + run.rtt + ANSWERS - hops * run.rtt / 4;
             let interface = |from: Side| interfaces[place][usize::from(from == Side::Server)];
-            let records = &mut captures.0[place].records;
-            records.push(Record::build(there, interface(side), &probe));
-            records.push(Record::build(back, interface(side.other()), &answer));
+            capture.records.push(Record::build(there, interface(side), &probe));
+            capture.records.push(Record::build(back, interface(side.other()), &answer));
         }
     }
     captures.0.iter_mut().for_each(super::captures::Capture::sort);

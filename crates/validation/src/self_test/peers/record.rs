@@ -122,6 +122,7 @@ impl Record {
         self.u16(34)
     }
 
+    #[cfg(test)]
     pub(super) fn ip_id(&self) -> u16 {
         self.u16(4)
     }

@@ -236,6 +236,7 @@ fn a_clock_that_is_set_moves_the_truth_with_it() {
         kernels: [None, None],
         whole: Some(true),
         scored: Place::ALL.to_vec(),
+        one_way: false,
     };
     let mut forward = truth.clone();
     set_truth(&mut forward, 1.0, 5.0);
