@@ -29,6 +29,10 @@ pub(super) enum Kind {
     Mpls,
     Pppoe,
     Ppp,
+    WifiEncrypted,
+    WifiControl,
+    WifiDamaged,
+    WifiFragment,
     JournalEntry,
     NestedTooDeep,
     OtherIp,
@@ -59,6 +63,10 @@ const NAMES: [&str; KINDS] = [
     "MPLS",
     "PPPoE",
     "PPP",
+    "Wi-Fi frame, encrypted",
+    "Wi-Fi management or control frame",
+    "Wi-Fi frame, damaged",
+    "Wi-Fi fragment",
     "journal entry",
     "tunnel in tunnel",
     "other IP",
@@ -157,11 +165,18 @@ impl Tally {
 /// The name of a link type that is not understood.
 fn unknown_link(link: u16) -> String {
     let name = match link {
-        105 | 119 | 127 | 192 | 163 => "Wi-Fi frame",
         186 | 189 | 220 | 249 => "USB packet",
         187 | 201 | 251 | 254 | 272 => "Bluetooth packet",
         227 => "CAN frame",
         253 => "Netlink message",
+        6 => "Token Ring frame",
+        10 => "FDDI frame",
+        107 => "Frame Relay frame",
+        123 => "ATM cell",
+        138 => "FireWire packet",
+        143 => "DOCSIS frame",
+        147..=162 => "frame of a private type",
+        195 | 215 | 230 | 283 => "IEEE 802.15.4 frame",
         _ => "frame not understood",
     };
     format!("{name} (link type {link})")

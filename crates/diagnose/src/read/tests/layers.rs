@@ -20,7 +20,7 @@ fn every_link_layer_and_every_tunnel_leads_to_the_same_packet() {
     for Framed { name, link, version, bytes } in frames::all() {
         let (outcome, seen) = down(link, &bytes, bytes.len());
         assert_eq!(outcome, Outcome::Tcp, "{name}, version {version}");
-        let seen = seen.map(|seen| Seen { hop: 0, ..seen });
+        let seen = seen.map(|seen| Seen { hop: 0, radio: None, ..seen });
         let mut expected = expected(version);
         if link == 101 {
             // Extension headers are bytes of the packet.

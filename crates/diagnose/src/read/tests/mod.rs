@@ -3,6 +3,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `frames.rs` | one packet in every link layer and tunnel |
+//! | `devices.rs`, `wireless.rs` | the same in rarer link layers, and in 802.11 |
 //! | `files.rs` | frames in every format of file |
 //! | `layers.rs` | every way down to TCP, cut at every length; what is not TCP |
 //! | `hop.rs` | fingerprints of capture points |
@@ -13,6 +14,7 @@
 //! | `tshark.rs` | the same captures as tshark reads them |
 
 mod damage;
+mod devices;
 mod files;
 mod formats;
 mod frames;
@@ -21,6 +23,7 @@ mod layers;
 mod opening;
 mod packing;
 mod tshark;
+mod wireless;
 
 use super::{OpenError, Reader};
 use crate::{CaptureRead, Seen};
