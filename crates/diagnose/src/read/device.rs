@@ -46,7 +46,8 @@ impl Frame<'_> {
             0 | 108 => self.ip(len.checked_add(4)?),
             1 => self.ethernet(len),
             12 | 14 | 101 => self.ip(len),
-            other => Some(Outcome::UnknownLink(other as u16)),
+            // Other numbers are the same in files, but for those above.
+            other => self.behind(len, other as u16),
         }
     }
 

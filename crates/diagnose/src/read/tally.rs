@@ -93,6 +93,8 @@ pub(super) struct Tally {
     frames: u64,
     tcp: u64,
     malformed: u64,
+    without_time: u64,
+    first_without_time: u64,
     others: [u64; KINDS],
     unknown_links: BTreeMap<u16, u64>,
     began_ns: u64,
@@ -105,6 +107,8 @@ impl Default for Tally {
             frames: 0,
             tcp: 0,
             malformed: 0,
+            without_time: 0,
+            first_without_time: 0,
             others: [0; KINDS],
             unknown_links: BTreeMap::new(),
             began_ns: u64::MAX,
@@ -139,8 +143,12 @@ impl Tally {
         }
     }
 
-    /// When the frame before was captured, for one that does not say.
-    pub(super) fn last_ns(&self) -> u64 {
+    /// Counts a frame for which the file has no time, and returns the latest time before it, ns.
+    pub(super) fn without_time(&mut self) -> u64 {
+        if self.without_time == 0 {
+            self.first_without_time = self.frames;
+        }
+        self.without_time += 1;
         self.ended_ns
     }
 
@@ -154,6 +162,8 @@ impl Tally {
             frames: self.frames,
             tcp: self.tcp,
             malformed: self.malformed,
+            without_time: self.without_time,
+            first_without_time: self.first_without_time,
             others,
             began_ns: if self.began_ns == u64::MAX { 0 } else { self.began_ns },
             ended_ns: self.ended_ns,

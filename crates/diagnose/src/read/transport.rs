@@ -42,7 +42,7 @@ impl Frame<'_> {
             sack_permitted: false,
             timestamps: None,
             sacks: Sacks::default(),
-            options_cut: header_len > bytes.len(),
+            options_cut: header_len > bytes.len().max(FIXED),
             hop: self.hop(),
             radio: self.radio,
         };

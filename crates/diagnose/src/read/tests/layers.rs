@@ -60,6 +60,24 @@ fn snap_lengths_of_64_bytes_hold_ethernet_and_ipv4_with_timestamps() {
 }
 
 #[test]
+fn options_are_cut_off_only_where_there_are_some() {
+    for with_options in [false, true] {
+        let header = if with_options { TCP_LEN } else { 20 };
+        let mut tcp = tcp();
+        tcp[12] = (header as u8 / 4) << 4;
+        let bytes = ethernet(0x0800, &ipv4(6, &tcp));
+        for len in 34 + 16..bytes.len() {
+            let seen = down(1, &bytes[..len], bytes.len()).1.expect("TCP");
+            assert_eq!(
+                seen.options_cut,
+                with_options && len < 34 + header,
+                "{header}, cut at {len}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_length_of_zero_is_that_on_the_wire() {
     let mut v4 = ipv4(6, &tcp());
     v4[2..4].copy_from_slice(&[0, 0]);
