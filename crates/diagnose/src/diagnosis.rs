@@ -31,6 +31,13 @@ pub struct CaptureRead {
     pub others: Vec<(String, u64)>,
     /// Frames that were TCP or IP, but too short or malformed.
     pub malformed: u64,
+    /// Packets for which the file has no time: simple packet blocks of pcapng. They count with the latest
+    /// time before them.
+    #[serde(default)]
+    pub without_time: u64,
+    /// Number of the first of these frames.
+    #[serde(skip)]
+    pub first_without_time: u64,
     /// Bytes kept of a frame at most, where the file says so.
     pub snap_len: Option<u32>,
     /// Packets that the capturing program says it lost, where the file says so.
@@ -70,6 +77,8 @@ pub enum ArtefactKind {
     SuperSegments,
     /// Connections were open before the capture began.
     BeginsInTheMiddle,
+    /// Packets for which the file has no time.
+    NoTimes,
     /// The file is damaged or cut off.
     Truncated,
     /// Only one direction of a connection is in the capture.

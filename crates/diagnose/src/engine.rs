@@ -197,6 +197,19 @@ fn all_artefacts(captures: &[CaptureRead], answers: &[crate::Connection]) -> Vec
         one.and_modify(|sum| sum.count += artefact.count).or_insert_with(|| artefact.clone());
     }
     for capture in captures {
+        if capture.without_time > 0 {
+            let kind = ArtefactKind::NoTimes;
+            let one = by_kind.entry(kind).or_insert_with(|| Artefact {
+                kind,
+                count: 0,
+                frame: capture.first_without_time,
+                meaning: "packets have no time in the file (simple packet blocks of pcapng): they count with \
+                          the latest time before them, so spans around them are wrong; capture in another \
+                          format"
+                    .to_owned(),
+            });
+            one.count += capture.without_time;
+        }
         if let Some(damage) = &capture.damage {
             let kind = ArtefactKind::Truncated;
             let meaning = format!("{}: {damage}", capture.name);

@@ -2,7 +2,6 @@
 
 use ackord_diagnose::{Cause, Connection, Diagnosis};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// Seconds a remedy could give back.
 pub fn lost_seconds(connection: &Connection) -> f64 {
@@ -36,38 +35,89 @@ pub fn diagnosis_summary(diagnosis: &Diagnosis) -> String {
     }
 }
 
-/// What a capture without TCP has, and what to do.
+/// Returns what captures without TCP contain, and what to do. Frames that could not be decoded may have been
+/// TCP: they are counted apart.
 fn nothing(diagnosis: &Diagnosis) -> String {
     let mut others: BTreeMap<&str, u64> = BTreeMap::new();
     for (kind, count) in diagnosis.captures.iter().flat_map(|read| &read.others) {
         *others.entry(kind).or_default() += count;
     }
-    let mut others: Vec<_> = others.into_iter().collect();
-    others.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let frames: u64 = diagnosis.captures.iter().map(|read| read.frames).sum();
     let malformed: u64 = diagnosis.captures.iter().map(|read| read.malformed).sum();
+    if malformed > 0 {
+        others.insert(TOO_SHORT, malformed);
+    }
     if frames == 0 {
         return "No packets: was the capture stopped before it began, or does its filter match nothing?"
             .to_owned();
     }
-    let mut text = format!("No TCP in {frames} frames");
+    let mut others: Vec<_> = others.into_iter().collect();
+    others.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let hidden: u64 =
+        others.iter().filter(|(kind, _)| is_undecoded(kind)).map(|(_, count)| count).sum();
     let listed: Vec<String> =
         others.iter().take(4).map(|(kind, count)| format!("{count} {kind}")).collect();
-    if !listed.is_empty() {
-        let _ = write!(text, " ({})", listed.join(", "));
-    }
-    let encrypted = ["IPsec ESP", "WireGuard", "OpenVPN", "DTLS"];
-    text.push_str(match others.first() {
-        Some((kind, _)) if kind.starts_with("QUIC") => {
-            ". QUIC hides its acknowledgments: disable it in the client, or ask its endpoint for a qlog."
-        }
-        Some((kind, _)) if encrypted.contains(kind) => {
-            ". The tunnel is encrypted: capture inside of it, at one of its ends."
-        }
-        _ if malformed > 0 => ". Frames were cut too short: capture at least 96 bytes of each.",
-        _ => ". Capture with a filter such as `tcp`, on the interface that carries the connections.",
+    let listed =
+        if listed.is_empty() { String::new() } else { format!(" ({})", listed.join(", ")) };
+    let decoded = frames.saturating_sub(hidden);
+    let mut text = match (hidden, decoded) {
+        (0, _) => format!("No TCP in {frames} frames{listed}"),
+        (_, 0) => format!("None of {frames} frames could be decoded{listed}"),
+        _ => format!("No TCP in the {decoded} of {frames} frames that could be decoded{listed}"),
+    };
+    // Management frames of Wi-Fi are often more than those with data.
+    let undecoded = others.iter().find(|(kind, _)| is_undecoded(kind));
+    text.push_str(match (undecoded, others.first()) {
+        (Some((kind, _)), _) => advice_for(kind),
+        (None, Some((kind, _))) => advice_for(kind),
+        (None, None) => advice_for(""),
     });
     text
+}
+
+/// The name under which frames are listed that are too short or malformed.
+const TOO_SHORT: &str = "too short or malformed";
+/// The name of encrypted frames of 802.11.
+const WIFI_ENCRYPTED: &str = "Wi-Fi frame, encrypted";
+
+/// Whether frames of this kind may have carried TCP that could not be read. Names with a link type are those
+/// of link types that are not known.
+fn is_undecoded(kind: &str) -> bool {
+    let without_ip = ["USB", "Bluetooth", "CAN", "Netlink", "IEEE 802.15.4"];
+    let known = without_ip.iter().any(|name| kind.starts_with(name));
+    let damaged = ["Wi-Fi frame, damaged", "Wi-Fi fragment", TOO_SHORT];
+    kind == WIFI_ENCRYPTED || damaged.contains(&kind) || kind.contains("(link type ") && !known
+}
+
+/// Returns what to do about a capture of which most is of this kind.
+fn advice_for(kind: &str) -> &'static str {
+    let encrypted = ["IPsec ESP", "WireGuard", "OpenVPN", "DTLS"];
+    match kind {
+        TOO_SHORT => {
+            ". Frames were cut too short: capture at least 96 bytes of each, in Wi-Fi 192."
+        }
+        WIFI_ENCRYPTED => {
+            ". The air is encrypted: capture on the station or behind the access point instead, or decrypt \
+             the capture with the key first, as with airdecap-ng."
+        }
+        kind if kind.starts_with("Wi-Fi") => {
+            ". The monitor received no sound data frames: capture closer to the station or the access point, \
+             on their channel, or on one of the two themselves."
+        }
+        kind if kind.starts_with("QUIC") => {
+            ". QUIC hides its acknowledgments: disable it in the client, or ask its endpoint for a qlog."
+        }
+        kind if encrypted.contains(&kind) => {
+            ". The tunnel is encrypted: capture inside of it, at one of its ends."
+        }
+        kind if is_undecoded(kind) => {
+            ". Frames of this link type cannot be read: capture on an interface of Ethernet or IP, as with \
+             `tcpdump -i any`."
+        }
+        _ => {
+            ". Capture with a filter such as `tcp`, on the interface that carries the connections."
+        }
+    }
 }
 
 /// Seconds and connections by cause, most seconds first.
@@ -89,4 +139,57 @@ pub(super) fn by_loss(diagnosis: &Diagnosis) -> Vec<&Connection> {
     let mut all: Vec<&Connection> = diagnosis.connections.iter().collect();
     all.sort_by(|a, b| lost_seconds(b).total_cmp(&lost_seconds(a)).then(a.id.cmp(&b.id)));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_diagnose::CaptureRead;
+
+    /// The summary of a capture of these frames, none of them TCP.
+    fn summary(others: &[(&str, u64)], malformed: u64) -> String {
+        let others: Vec<_> =
+            others.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect();
+        let frames = malformed + others.iter().map(|(_, count)| count).sum::<u64>();
+        let read = CaptureRead { frames, others, malformed, ..CaptureRead::default() };
+        diagnosis_summary(&Diagnosis {
+            captures: vec![read],
+            artefacts: Vec::new(),
+            connections: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn frames_that_could_not_be_decoded_are_not_called_frames_without_tcp() {
+        for (others, malformed, begins, advises) in [
+            (&[("UDP", 5)][..], 0, "No TCP in 5 frames (5 UDP)", "`tcp`"),
+            (&[("QUIC", 4), ("UDP", 1)], 0, "No TCP in 5 frames (4 QUIC, 1 UDP)", "qlog"),
+            (&[("USB packet (link type 220)", 5)], 0, "No TCP in 5 frames (5 USB", "`tcp`"),
+            (&[], 5, "None of 5 frames could be decoded (5 too short", "96 bytes"),
+            (
+                &[(WIFI_ENCRYPTED, 5)],
+                0,
+                "None of 5 frames could be decoded (5 Wi-Fi",
+                "airdecap-ng",
+            ),
+            (
+                &[("Wi-Fi management or control frame", 7), (WIFI_ENCRYPTED, 2)],
+                1,
+                "No TCP in the 7 of 10 frames that could be decoded (7 Wi-Fi management",
+                "airdecap-ng",
+            ),
+            (&[("Wi-Fi management or control frame", 7)], 0, "No TCP in 7 frames", "monitor"),
+            (&[("Wi-Fi frame, damaged", 7)], 0, "None of 7 frames could", "closer"),
+            (
+                &[("Token Ring frame (link type 6)", 3)],
+                0,
+                "None of 3 frames could be decoded (3 Token Ring",
+                "interface of Ethernet",
+            ),
+        ] {
+            let text = summary(others, malformed);
+            assert!(text.starts_with(begins) && text.contains(advises), "{text}");
+        }
+        assert!(summary(&[], 0).starts_with("No packets"));
+    }
 }

@@ -4,7 +4,7 @@
 //! frame on the wire. A first fragment counts with the bytes that it has itself.
 
 use super::tally::{Kind, Outcome};
-use crate::Seen;
+use crate::{Radio, Seen};
 use ackord_units::Time;
 
 /// IP headers and Ethernet headers within each other, at most.
@@ -29,6 +29,8 @@ pub(super) struct Frame<'a> {
     wire: usize,
     pub(super) stamp: Stamp,
     pub(super) out: &'a mut Vec<Seen>,
+    /// What a radio header stated, for [`Seen::radio`].
+    pub(super) radio: Option<Radio>,
     depth: u8,
     /// Hash of what identifies the capture point, see [`Frame::mix`].
     point: u64,
@@ -64,7 +66,7 @@ pub(super) fn frame(
     out: &mut Vec<Seen>,
 ) -> Outcome {
     let wire = (wire as usize).max(bytes.len());
-    let mut frame = Frame { bytes, wire, stamp, out, depth: 0, point: 0 };
+    let mut frame = Frame { bytes, wire, stamp, out, radio: None, depth: 0, point: 0 };
     let interface = u64::from(stamp.direction) << 16 | u64::from(stamp.interface);
     if interface != 0 {
         frame.mix(interface);
@@ -73,10 +75,10 @@ pub(super) fn frame(
 }
 
 /// Nothing means: too short or contradicting itself.
-impl Frame<'_> {
+impl<'a> Frame<'a> {
     /// The bytes from `at` on.
     #[inline]
-    pub(super) fn from(&self, at: usize) -> Option<&[u8]> {
+    pub(super) fn from(&self, at: usize) -> Option<&'a [u8]> {
         self.bytes.get(at..)
     }
 
@@ -117,6 +119,36 @@ impl Frame<'_> {
             0 => 0,
             point => ((point >> 32) as u32).max(1),
         }
+    }
+
+    /// Returns the bytes that were on the wire.
+    pub(super) fn wire(&self) -> usize {
+        self.wire
+    }
+
+    /// Shortens the frame to `len` bytes on the wire.
+    pub(super) fn cut(&mut self, len: usize) {
+        self.wire = len;
+        self.bytes = self.bytes.get(..len).unwrap_or(self.bytes);
+    }
+
+    /// Returns the state that frames side by side in one have in common.
+    pub(super) fn nesting(&self) -> (u8, u64) {
+        (self.depth, self.point)
+    }
+
+    pub(super) fn set_nesting(&mut self, (depth, point): (u8, u64)) {
+        (self.depth, self.point) = (depth, point);
+    }
+
+    /// Parses what is behind a header of `len` bytes as a frame of its own, of this link type.
+    pub(super) fn behind(&mut self, len: usize, link: u16) -> Option<Outcome> {
+        if self.too_deep() {
+            return Some(Outcome::Other(Kind::NestedTooDeep));
+        }
+        self.bytes = self.from(len)?;
+        self.wire = self.wire.checked_sub(len)?;
+        self.link(link)
     }
 
     /// One more header of a kind that may carry itself; whether that is one too many.

@@ -7,21 +7,25 @@
 //! | `sniff.rs` | what a file is by its first bytes, and what to do if it is no capture |
 //! | `error.rs` | [`OpenError`]: why a capture cannot be read at all |
 //! | `pcap.rs`, `pcapng.rs`, `block.rs` | the two formats: frames with their times |
-//! | `layers.rs`, `link.rs`, `tunnel.rs`, `transport.rs` | frames down to TCP |
+//! | `layers.rs`, `link.rs`, `device.rs`, `tunnel.rs`, `transport.rs` | frames down to TCP |
+//! | `radio.rs`, `wifi.rs`, `airtime.rs` | frames of 802.11, their rates and airtimes |
 //! | `tally.rs` | [`Kind`](tally::Kind): what is not TCP, counted |
 //!
 //! No frame is copied, and nothing is allocated by a length that a file claims. Checksums are not
 //! verified: where a network card fills them in they are wrong in the capture.
-//! Not modelled: reassembly of IP fragments; frames of 802.11, USB and Bluetooth.
+//! Not modelled: reassembly of IP fragments; fragments of 802.11, frames of USB and Bluetooth.
 
+mod airtime;
 mod block;
 mod buffer;
+mod device;
 mod error;
 mod layers;
 mod link;
 mod packed;
 mod pcap;
 mod pcapng;
+mod radio;
 mod sniff;
 mod source;
 mod tally;
@@ -29,6 +33,7 @@ mod tally;
 mod tests;
 mod transport;
 mod tunnel;
+mod wifi;
 
 pub use error::OpenError;
 
@@ -123,8 +128,8 @@ impl Reader {
         })
     }
 
-    /// Reads on: appends at most `limit` TCP packets to `out`, and says whether there may be more.
-    /// Among much other traffic it may append fewer, or none, and still say so.
+    /// Reads at most `limit` frames, appends their TCP packets to `out`, and returns whether there may be
+    /// more. A frame has several packets if it is an A-MSDU of 802.11, and none if it is not of TCP.
     ///
     /// # Errors
     /// If the file or the pipe fails. Damage is no error: what stands before it counts, and

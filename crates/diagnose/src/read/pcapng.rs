@@ -268,7 +268,7 @@ impl Pcapng {
                 batch.tally.at(ns);
                 ns
             }
-            None => batch.tally.last_ns(),
+            None => batch.tally.without_time(),
         };
         let stamp = Stamp {
             frame: number,
