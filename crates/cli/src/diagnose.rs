@@ -21,11 +21,11 @@ use crate::input::{OutputArguments, Results};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_advice::{
-    connections_to_trace, diagnosis_document, diagnosis_summary, ends_of, intervals_csv,
-    page_of_diagnosis,
+    connections_to_trace, diagnosis_document, diagnosis_json, diagnosis_summary, ends_of,
+    intervals_csv, page_of_diagnosis, pictures_of,
 };
 use ackord_diagnose::{DiagnoseError, Diagnosis, Options, Trace, diagnose};
-use ackord_report::{OutputFile, data};
+use ackord_report::OutputFile;
 use advice::AdviceArguments;
 use clap::Args;
 use exports::{ExportArguments, Found};
@@ -110,7 +110,7 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
         false => Vec::new(),
     };
     let document = diagnosis_document(&diagnosis, arguments.connection, &remarks);
-    let json = data::to_json(&diagnosis);
+    let json = diagnosis_json(&diagnosis);
     let results = Results { document: &document, json: &json };
     let found = Found {
         title: &document.title,
@@ -128,6 +128,7 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
             OutputFile::new("diagnosis.json", json.clone()),
             OutputFile::new("intervals.csv", intervals_csv(&diagnosis)),
         ];
+        files.extend(pictures_of(&diagnosis, &traces, arguments.connection));
         files.extend(arguments.connection.map(|id| found.qlog_file(id)));
         files
     })
