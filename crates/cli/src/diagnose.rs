@@ -1,4 +1,4 @@
-//! `ackord diagnose`: captures, and where the time of their connections went.
+//! `ackord diagnose`: what would help the connections of a capture, and where their time went.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -34,12 +34,13 @@ use sources::{Passes, Sources};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Say of every TCP connection in a capture where its time went, and which packets show it
+/// Report what would help the TCP connections of a capture, where their time went, and which packets show it
 ///
 /// Every instant of a connection belongs to one cause; the seconds add up to its duration. The
-/// capture may be taken at the sender, at the receiver or on the way; which, is found out first.
+/// capture may be taken at the sender, at the receiver or anywhere between; the diagnosis finds out where.
 /// Reads pcap and pcapng, also compressed with gzip, xz or zstd, from files or from a pipe (`-`);
-/// Ctrl-C ends a pipe, and what came through it is answered for.
+/// Ctrl-C ends a pipe, and the packets read so far are diagnosed. `--out` adds plots of the seconds per
+/// cause and, with `--connection`, of its packets.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DiagnoseArguments {
@@ -68,14 +69,14 @@ const EXAMPLES: &str = "\
 Examples:
   ackord diagnose slow.pcapng
   ackord diagnose slow.pcapng --connection 3 --out out/slow
-  ackord diagnose slow.pcapng --annotate told.pcapng      then: wireshark -Y frame.comment told.pcapng
+  ackord diagnose slow.pcapng --annotate out.pcapng      then: wireshark -Y frame.comment out.pcapng
   ackord diagnose slow.pcapng --json - | jq '.connections[].causes[0]'
   sudo tcpdump -i eth0 -s 128 -w - tcp | ackord diagnose -
   sudo ackord diagnose --live eth0 --for '60 s'
   ackord diagnose --verify before.pcapng after.pcapng --remedy bbr
 
-Exit codes: 0 an answer, also where the capture has no TCP; 2 no capture, or nothing that can be written;
-1 anything else; 130 at Ctrl-C.";
+Exit codes: 0 success, also for a capture without TCP; 2 not a capture, or an output that cannot be written;
+1 any other error; 130 Ctrl-C.";
 
 pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<(), Failure> {
     arguments.output.check()?;
