@@ -20,7 +20,7 @@ export interface Shown {
 }
 
 /** The marks of zero windows, timeouts and outages. */
-export const TROUBLE = "zero window or timeout";
+export const TROUBLE = "zero window, timeout, outage";
 /** What the sequence graph can leave out. */
 export const PARTS = ["data", "retransmission", "out of order", "SACK", "ACK", "window", TROUBLE] as const;
 export type Part = (typeof PARTS)[number];

@@ -58,12 +58,15 @@ fn round_trip(connection: &Connection) -> String {
     let mut text = format!("shortest round trip {}", time(whole));
     if let (Some(client), Some(server)) = (client, server) {
         let parts = client + server;
-        let parts_text =
-            format!("{} to the client and {} to the server", time(client), time(server));
+        let parts_text = format!(
+            "{} between capture and client, {} between capture and server",
+            time(client),
+            time(server)
+        );
         // A round trip measured end to end may be shorter than its parts, which are of different packets.
         text += &match (whole - parts).abs() < 0.02 * parts {
-            true => format!(", from the capture {parts_text}"),
-            false => format!("; from the capture {parts_text}, {} together", time(parts)),
+            true => format!(": {parts_text}"),
+            false => format!("; shortest parts: {parts_text}, {} together", time(parts)),
         };
     }
     if let Some(queue) = path.queue_s {

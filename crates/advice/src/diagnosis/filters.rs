@@ -1,18 +1,21 @@
 //! Display filters for Wireshark: a connection as a stream number or by its addresses, and the frames of an interval.
 //!
-//! Wireshark numbers streams by the first packet of each address/port pair in the file, and a pair that is used again
-//! gets a new number. A number is given only where both programs divide the packets in the same way; elsewhere the
-//! filter names the addresses.
+//! Wireshark numbers streams by the first packet of each address/port pair in the file; a SYN with another sequence
+//! number between the same ends starts a new stream. The list of connections does not always show how Wireshark
+//! divides the packets. A number is given only where it does; elsewhere the filter names the addresses, and the frames
+//! if several connections have the same ends.
 
-use ackord_diagnose::{ArtefactKind, Cause, Connection, Diagnosis, Interval};
+use ackord_diagnose::{Artefact, ArtefactKind, Cause, Connection, Diagnosis, Interval};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 /// The filters of a diagnosis.
 pub struct Filters {
-    /// Stream numbers in the order of connections; empty if they are unknown.
+    /// Stream numbers in the order of connections, up to the first that is unknown.
     streams: Vec<u32>,
+    /// Number of connections between the same ends.
+    by_ends: BTreeMap<[SocketAddr; 2], u32>,
     /// Whether frame numbers are those of a single file.
     one_file: bool,
 }
@@ -22,11 +25,18 @@ impl Filters {
     pub fn of(diagnosis: &Diagnosis) -> Filters {
         let one_file = diagnosis.captures.len() == 1;
         let whole = diagnosis.captures.iter().all(|read| read.malformed == 0);
+        // An ICMP error contains a TCP header, which may start a stream in Wireshark.
+        let is_icmp = |(kind, _): &(String, u64)| kind.starts_with("ICMP");
+        let errors = diagnosis.captures.iter().flat_map(|read| &read.others).any(is_icmp);
         let in_order =
             diagnosis.artefacts.iter().all(|found| found.kind != ArtefactKind::ReorderedTimestamps);
-        let numbered = one_file && whole && in_order;
+        let numbered = one_file && whole && !errors && in_order;
         let streams = if numbered { streams(&diagnosis.connections) } else { Vec::new() };
-        Filters { streams, one_file }
+        let mut by_ends = BTreeMap::new();
+        for connection in &diagnosis.connections {
+            *by_ends.entry(ends(connection)).or_default() += 1;
+        }
+        Filters { streams, by_ends, one_file }
     }
 
     /// Returns the number that Wireshark gives to this connection in `tcp.stream`, if it is certain.
@@ -36,21 +46,29 @@ impl Filters {
 
     /// Returns a filter for the packets of a connection.
     pub fn connection(&self, connection: &Connection) -> String {
-        match self.stream(connection) {
-            Some(stream) => format!("tcp.stream eq {stream}"),
-            None => by_address(connection.client, connection.server),
+        if let Some(stream) = self.stream(connection) {
+            return format!("tcp.stream eq {stream}");
+        }
+        let addresses = by_address(connection.client, connection.server);
+        let several = self.by_ends.get(&ends(connection)).is_some_and(|count| *count > 1);
+        match (connection.intervals.first(), connection.intervals.last()) {
+            (Some(first), Some(last)) if several && self.one_file => {
+                format!("{addresses} && {}", frames(first.frames[0], last.frames[1]))
+            }
+            _ => addresses,
         }
     }
 
     /// Returns a filter for the frames of an interval.
     pub fn interval(&self, connection: &Connection, interval: &Interval) -> String {
         let [first, last] = interval.frames;
-        let frames = format!("frame.number >= {first} && frame.number <= {last}");
-        match self.one_file {
-            true => format!("{} && {frames}", self.connection(connection)),
+        let of_connection = match (self.one_file, self.stream(connection)) {
+            (true, Some(stream)) => format!("tcp.stream eq {stream}"),
+            (true, None) => by_address(connection.client, connection.server),
             // The frames are those of one file, and it is not known of which.
-            false => frames,
-        }
+            (false, _) => return frames(first, last),
+        };
+        format!("{of_connection} && {}", frames(first, last))
     }
 
     /// Returns for each cause of a connection, greatest first, the filter for its longest interval.
@@ -78,27 +96,36 @@ pub(super) struct CauseFilter {
     pub(super) filter: String,
 }
 
-/// Counts a new stream for every connection, except those that Wireshark counts as part of an earlier one: the same
-/// ends again, without a SYN.
+/// Counts a new stream for every connection, up to the first of which it is uncertain.
 fn streams(connections: &[Connection]) -> Vec<u32> {
-    let mut by_ends: BTreeMap<[SocketAddr; 2], u32> = BTreeMap::new();
-    let mut next = 0;
-    let number = |connection: &Connection| {
-        let mut ends = [connection.client, connection.server];
-        ends.sort();
-        let open =
-            |found: &ackord_diagnose::Artefact| found.kind == ArtefactKind::BeginsInTheMiddle;
+    // Whether the latest connection between these ends carried data, by its ends.
+    let mut latest: BTreeMap<[SocketAddr; 2], bool> = BTreeMap::new();
+    let mut streams = Vec::new();
+    for (stream, connection) in (0..).zip(connections) {
+        let before = latest.insert(ends(connection), connection.bytes > 0);
+        let open = |found: &Artefact| found.kind == ArtefactKind::BeginsInTheMiddle;
         let continued = connection.artefacts.iter().any(open);
-        match by_ends.get(&ends).filter(|_| continued) {
-            Some(stream) => *stream,
-            None => {
-                by_ends.insert(ends, next);
-                next += 1;
-                next - 1
-            }
+        // Without a SYN, Wireshark counts the packets as part of the connection before. A client that was refused
+        // may repeat its SYN with the same sequence number, which is no new stream.
+        match before {
+            None => {}
+            Some(true) if !continued => {}
+            Some(_) => break,
         }
-    };
-    connections.iter().map(number).collect()
+        streams.push(stream);
+    }
+    streams
+}
+
+/// Both ends, the lesser first.
+fn ends(connection: &Connection) -> [SocketAddr; 2] {
+    let mut ends = [connection.client, connection.server];
+    ends.sort();
+    ends
+}
+
+fn frames(first: u64, last: u64) -> String {
+    format!("frame.number >= {first} && frame.number <= {last}")
 }
 
 fn by_address(client: SocketAddr, server: SocketAddr) -> String {
@@ -119,7 +146,7 @@ fn by_address(client: SocketAddr, server: SocketAddr) -> String {
 #[derive(Serialize)]
 struct DiagnosisJson<'a> {
     captures: &'a [ackord_diagnose::CaptureRead],
-    artefacts: &'a [ackord_diagnose::Artefact],
+    artefacts: &'a [Artefact],
     connections: Vec<ConnectionJson<'a>>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::advice::Remark;
 use super::filters::Filters;
-use super::summary::{by_loss, diagnosis_summary};
+use super::summary::by_loss;
 use ackord_diagnose::{Address, Connection, Diagnosis, Point, PointKind, Trace};
 use ackord_report::document::Document;
 use ackord_report::{PageData, PageDiagnosis, diagnosis_page};
@@ -77,7 +77,7 @@ pub fn page_of_diagnosis(
     diagnosis_page(&PageData {
         title: &document.title,
         version: ackord_study::VERSION,
-        summary: &diagnosis_summary(diagnosis),
+        summary: &document.purpose,
         remarks: &remarks,
         notes: &notes,
         diagnoses: &diagnoses,

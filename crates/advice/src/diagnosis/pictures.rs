@@ -53,7 +53,7 @@ fn causes(diagnosis: &Diagnosis) -> Plot {
         let count = totals.len() - shown;
         let plural = if count == 1 { "cause" } else { "causes" };
         let bar = [(names.len() as f64, rest)];
-        plot = plot.with(PlotSeries::new("together", Mark::Bars, bar).coloured(2));
+        plot = plot.with(PlotSeries::new("others together", Mark::Bars, bar).coloured(2));
         names.push(format!("{count} other {plural}"));
     }
     plot.series.retain(|series| !series.points.is_empty());
@@ -73,7 +73,7 @@ fn sequence(connection: &Connection, trace: &Trace) -> Plot {
     let end: fn(&Point) -> u64 = |point| point.to;
     let start: fn(&Point) -> u64 = |point| point.from;
     let all = [
-        series("window's edge", PointKind::Ack, Mark::Steps, end, 2).dashed(),
+        series("window edge", PointKind::Ack, Mark::Steps, end, 2).dashed(),
         series("acknowledged", PointKind::Ack, Mark::Steps, start, 5),
         series("segment", PointKind::Data, Mark::Points(Shape::Dot), end, 0),
         series("out of order", PointKind::OutOfOrder, Mark::Points(Shape::Triangle), end, 3),

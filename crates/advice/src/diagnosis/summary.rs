@@ -50,6 +50,7 @@ pub fn diagnosis_summary(diagnosis: &Diagnosis) -> String {
 /// A time with its unit and at least three digits.
 pub(super) fn time(seconds: f64) -> String {
     match seconds {
+        0.0 => "0 s".to_owned(),
         seconds if seconds >= 10.0 => format!("{seconds:.1} s"),
         seconds if seconds >= 1.0 => format!("{seconds:.2} s"),
         seconds if seconds >= 0.1 => format!("{:.0} ms", seconds * 1e3),
@@ -120,7 +121,7 @@ mod tests {
 
     #[test]
     fn times_have_a_unit_and_three_digits() {
-        let shown = [60.0, 1.5, 0.25, 0.0423, 0.0021, 0.00004].map(time);
-        assert_eq!(shown, ["60.0 s", "1.50 s", "250 ms", "42.3 ms", "2.10 ms", "40 us"]);
+        let shown = [60.0, 1.5, 0.25, 0.0423, 0.0021, 0.00004, 0.0].map(time);
+        assert_eq!(shown, ["60.0 s", "1.50 s", "250 ms", "42.3 ms", "2.10 ms", "40 us", "0 s"]);
     }
 }

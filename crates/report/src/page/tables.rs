@@ -25,6 +25,7 @@ pub(super) struct Sections {
 
 /// Builds the tables of a page, and its document without any section.
 pub(super) fn diagnosis_sections(data: &PageData) -> (Document, Sections) {
+    let mut flaws = Section::new("What is wrong with the capture");
     let mut read = Section::new("What was read");
     let mut help = Section::new("What would help");
     let mut answer = Vec::new();
@@ -34,7 +35,7 @@ pub(super) fn diagnosis_sections(data: &PageData) -> (Document, Sections) {
         help.blocks.extend(table_with_rows(remedy_table(one.diagnosis, &whose)));
         answer.push(causes(one.diagnosis, &whose));
         connections.extend(sections(one, &whose));
-        read.blocks.extend(artefact_notes(one.diagnosis, &whose));
+        flaws.blocks.extend(artefact_notes(one.diagnosis, &whose));
         read.blocks.extend(table_with_rows(capture_table(one.diagnosis, &whose)));
     }
     if !data.remarks.is_empty() {
@@ -46,10 +47,11 @@ pub(super) fn diagnosis_sections(data: &PageData) -> (Document, Sections) {
     if !data.notes.is_empty() {
         read.blocks.push(Block::Notes(data.notes.to_vec()));
     }
-    let facts = vec![("version".to_owned(), data.version.to_owned())];
+    read.blocks.push(Block::Text(format!("Written by ackord {}.", data.version)));
     let (title, purpose) = (data.title.to_owned(), data.summary.to_owned());
-    let document = Document { title, purpose, facts, sections: Vec::new() };
-    (document, Sections { answer, connections, read: vec![read] })
+    let document = Document { title, purpose, ..Document::default() };
+    let closing = [flaws, read].into_iter().filter(|section| !section.blocks.is_empty());
+    (document, Sections { answer, connections, read: closing.collect() })
 }
 
 /// "before: ", where there are two.
