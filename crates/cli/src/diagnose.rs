@@ -1,4 +1,4 @@
-//! `ackord diagnose`: captures, and where the time of their connections went.
+//! `ackord diagnose`: what would help the connections of a capture, and where their time went.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -21,11 +21,11 @@ use crate::input::{OutputArguments, Results};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_advice::{
-    connections_to_trace, diagnosis_document, diagnosis_summary, ends_of, intervals_csv,
-    page_of_diagnosis,
+    connections_to_trace, diagnosis_document, diagnosis_json, diagnosis_summary, ends_of,
+    intervals_csv, page_of_diagnosis, pictures_of,
 };
 use ackord_diagnose::{DiagnoseError, Diagnosis, Options, Trace, diagnose};
-use ackord_report::{OutputFile, data};
+use ackord_report::OutputFile;
 use advice::AdviceArguments;
 use clap::Args;
 use exports::{ExportArguments, Found};
@@ -34,12 +34,13 @@ use sources::{Passes, Sources};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Say of every TCP connection in a capture where its time went, and which packets show it
+/// Report what would help the TCP connections of a capture, where their time went, and which packets show it
 ///
 /// Every instant of a connection belongs to one cause; the seconds add up to its duration. The
-/// capture may be taken at the sender, at the receiver or on the way; which, is found out first.
+/// capture may be taken at the sender, at the receiver or anywhere between; the diagnosis finds out where.
 /// Reads pcap and pcapng, also compressed with gzip, xz or zstd, from files or from a pipe (`-`);
-/// Ctrl-C ends a pipe, and what came through it is answered for.
+/// Ctrl-C ends a pipe, and the packets read so far are diagnosed. `--out` adds plots of the seconds per
+/// cause and, with `--connection`, of its packets.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DiagnoseArguments {
@@ -68,14 +69,14 @@ const EXAMPLES: &str = "\
 Examples:
   ackord diagnose slow.pcapng
   ackord diagnose slow.pcapng --connection 3 --out out/slow
-  ackord diagnose slow.pcapng --annotate told.pcapng      then: wireshark -Y frame.comment told.pcapng
+  ackord diagnose slow.pcapng --annotate out.pcapng      then: wireshark -Y frame.comment out.pcapng
   ackord diagnose slow.pcapng --json - | jq '.connections[].causes[0]'
   sudo tcpdump -i eth0 -s 128 -w - tcp | ackord diagnose -
   sudo ackord diagnose --live eth0 --for '60 s'
   ackord diagnose --verify before.pcapng after.pcapng --remedy bbr
 
-Exit codes: 0 an answer, also where the capture has no TCP; 2 no capture, or nothing that can be written;
-1 anything else; 130 at Ctrl-C.";
+Exit codes: 0 success, also for a capture without TCP; 2 not a capture, or an output that cannot be written;
+1 any other error; 130 Ctrl-C.";
 
 pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<(), Failure> {
     arguments.output.check()?;
@@ -110,7 +111,7 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
         false => Vec::new(),
     };
     let document = diagnosis_document(&diagnosis, arguments.connection, &remarks);
-    let json = data::to_json(&diagnosis);
+    let json = diagnosis_json(&diagnosis);
     let results = Results { document: &document, json: &json };
     let found = Found {
         title: &document.title,
@@ -128,6 +129,7 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
             OutputFile::new("diagnosis.json", json.clone()),
             OutputFile::new("intervals.csv", intervals_csv(&diagnosis)),
         ];
+        files.extend(pictures_of(&diagnosis, &traces, arguments.connection));
         files.extend(arguments.connection.map(|id| found.qlog_file(id)));
         files
     })

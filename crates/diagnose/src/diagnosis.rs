@@ -267,11 +267,14 @@ pub struct Remedy {
 pub struct Trace {
     /// Which connection.
     pub connection: u32,
-    /// The points, in order of time.
+    /// The points of the direction of most data, in order of time.
     pub points: Vec<Point>,
+    /// The points of the other direction, in order of time.
+    #[serde(default)]
+    pub reverse: Vec<Point>,
 }
 
-/// One point of a time-sequence graph, of the direction of most data.
+/// One point of a time-sequence graph.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Since the connection's first packet, s.

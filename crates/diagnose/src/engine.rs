@@ -179,9 +179,11 @@ fn answers(
         let answered = answer(id, connection, &sharing);
         if let Some(points) = connection.points.take() {
             let sender = u8::from(answered.bytes_by[1] > answered.bytes_by[0]);
-            let of_sender = points.into_iter().filter(|(side, _)| *side == sender);
-            let points = of_sender.map(|(_, point)| point).collect();
-            traces.push(Trace { connection: id, points });
+            let of = |wanted: bool| {
+                let of_side = points.iter().filter(|(side, _)| (*side == sender) == wanted);
+                of_side.map(|(_, point)| *point).collect()
+            };
+            traces.push(Trace { connection: id, points: of(true), reverse: of(false) });
         }
         answers.push(answered);
     }

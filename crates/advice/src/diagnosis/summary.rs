@@ -1,15 +1,19 @@
-//! The answer in a sentence, and what it adds up.
+//! The answer in a few sentences, and the totals behind it.
 
 use ackord_diagnose::{Cause, Connection, Diagnosis};
 use std::collections::BTreeMap;
 
-/// Seconds a remedy could give back.
+/// Seconds of a connection that were lost: spent neither on its applications nor on the path as such. A remedy may
+/// recover part of them.
 pub fn lost_seconds(connection: &Connection) -> f64 {
     let lost = connection.causes.iter().filter(|share| share.cause.is_loss());
     lost.map(|share| share.seconds).sum()
 }
 
-/// The answer in a sentence or two.
+/// Below this share of the time a loss is not worth a remedy.
+const LEAST_LOST: f64 = 0.01;
+
+/// Returns the answer in a few sentences.
 pub fn diagnosis_summary(diagnosis: &Diagnosis) -> String {
     let connections = &diagnosis.connections;
     if connections.is_empty() {
@@ -17,21 +21,41 @@ pub fn diagnosis_summary(diagnosis: &Diagnosis) -> String {
     }
     let lost: f64 = connections.iter().map(lost_seconds).sum();
     let all: f64 = connections.iter().map(|connection| connection.duration_s).sum();
-    let mut by_cause = totals(diagnosis);
-    by_cause.retain(|(cause, ..)| cause.is_loss());
-    let worst = by_cause.first().filter(|(_, seconds, _)| *seconds >= 0.01 * all);
-    let count = connections.len();
-    let plural = if count == 1 { "connection" } else { "connections" };
-    match worst {
-        Some((cause, seconds, _)) => format!(
-            "{count} {plural}, {all:.1} s in all; {lost:.1} s of them could be given back. Most of it: {}, \
-             {seconds:.1} s.",
-            cause.title()
-        ),
-        None => format!(
-            "{count} {plural}, {all:.1} s in all. Nothing to gain here: they waited for their applications \
-             and for the path."
-        ),
+    let by_cause = totals(diagnosis);
+    let extent = match connections.len() {
+        1 => format!("1 connection, {}.", time(all)),
+        count => format!("{count} connections, {} together.", time(all)),
+    };
+    let greatest = |is_loss: bool| {
+        let found = by_cause.iter().find(|(cause, ..)| cause.is_loss() == is_loss);
+        found.map_or(String::new(), |(cause, seconds, _)| {
+            format!(" Largest cause: {}, {}.", cause.title(), time(*seconds))
+        })
+    };
+    if lost >= LEAST_LOST * all && lost > 0.0 {
+        return format!(
+            "{extent} {} were lost; a remedy may recover part of it.{}",
+            time(lost),
+            greatest(true)
+        );
+    }
+    let lost = match lost {
+        0.0 => "Nothing was lost.".to_owned(),
+        lost => format!("Only {} were lost.", time(lost)),
+    };
+    format!("{extent} {lost}{}", greatest(false))
+}
+
+/// A time with its unit and at least three digits.
+pub(super) fn time(seconds: f64) -> String {
+    match seconds {
+        0.0 => "0 s".to_owned(),
+        seconds if seconds >= 10.0 => format!("{seconds:.1} s"),
+        seconds if seconds >= 1.0 => format!("{seconds:.2} s"),
+        seconds if seconds >= 0.1 => format!("{:.0} ms", seconds * 1e3),
+        seconds if seconds >= 0.01 => format!("{:.1} ms", seconds * 1e3),
+        seconds if seconds >= 0.001 => format!("{:.2} ms", seconds * 1e3),
+        seconds => format!("{:.0} us", seconds * 1e6),
     }
 }
 
@@ -48,7 +72,7 @@ fn nothing(diagnosis: &Diagnosis) -> String {
         others.insert(TOO_SHORT, malformed);
     }
     if frames == 0 {
-        return "No packets: was the capture stopped before it began, or does its filter match nothing?"
+        return "No packets. Either the capture was stopped too early, or its filter matches nothing."
             .to_owned();
     }
     let mut others: Vec<_> = others.into_iter().collect();
@@ -80,7 +104,7 @@ const TOO_SHORT: &str = "too short or malformed";
 /// The name of encrypted frames of 802.11.
 const WIFI_ENCRYPTED: &str = "Wi-Fi frame, encrypted";
 
-/// Whether frames of this kind may have carried TCP that could not be read. Names with a link type are those
+/// Returns true if frames of this kind may have carried TCP that could not be read. Names with a link type are those
 /// of link types that are not known.
 fn is_undecoded(kind: &str) -> bool {
     let without_ip = ["USB", "Bluetooth", "CAN", "Netlink", "IEEE 802.15.4"];
@@ -105,10 +129,10 @@ fn advice_for(kind: &str) -> &'static str {
              on their channel, or on one of the two themselves."
         }
         kind if kind.starts_with("QUIC") => {
-            ". QUIC hides its acknowledgments: disable it in the client, or ask its endpoint for a qlog."
+            ". QUIC encrypts its acknowledgments: disable QUIC in the client, or get a qlog from one of its endpoints."
         }
         kind if encrypted.contains(&kind) => {
-            ". The tunnel is encrypted: capture inside of it, at one of its ends."
+            ". The tunnel is encrypted: capture inside it, at one of its ends."
         }
         kind if is_undecoded(kind) => {
             ". Frames of this link type cannot be read: capture on an interface of Ethernet or IP, as with \
@@ -120,7 +144,7 @@ fn advice_for(kind: &str) -> &'static str {
     }
 }
 
-/// Seconds and connections by cause, most seconds first.
+/// Returns the seconds and the number of connections of each cause, most seconds first.
 pub(super) fn totals(diagnosis: &Diagnosis) -> Vec<(Cause, f64, usize)> {
     let mut totals: BTreeMap<Cause, (f64, usize)> = BTreeMap::new();
     for share in diagnosis.connections.iter().flat_map(|connection| &connection.causes) {
@@ -134,7 +158,7 @@ pub(super) fn totals(diagnosis: &Diagnosis) -> Vec<(Cause, f64, usize)> {
     totals
 }
 
-/// Connections by the time they lost, most first.
+/// Returns the connections by the time they lost, most first.
 pub(super) fn by_loss(diagnosis: &Diagnosis) -> Vec<&Connection> {
     let mut all: Vec<&Connection> = diagnosis.connections.iter().collect();
     all.sort_by(|a, b| lost_seconds(b).total_cmp(&lost_seconds(a)).then(a.id.cmp(&b.id)));
@@ -191,5 +215,11 @@ mod tests {
             assert!(text.starts_with(begins) && text.contains(advises), "{text}");
         }
         assert!(summary(&[], 0).starts_with("No packets"));
+    }
+
+    #[test]
+    fn times_have_a_unit_and_three_digits() {
+        let shown = [60.0, 1.5, 0.25, 0.0423, 0.0021, 0.00004, 0.0].map(time);
+        assert_eq!(shown, ["60.0 s", "1.50 s", "250 ms", "42.3 ms", "2.10 ms", "40 us", "0 s"]);
     }
 }
