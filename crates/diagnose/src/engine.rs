@@ -2,19 +2,19 @@
 
 use crate::causes::Sharing;
 use crate::flow::Connection;
-use crate::flow::table::{Table, shard};
+use crate::flow::table::Table;
 use crate::join::join;
+use crate::pipeline::{self, Progress};
 use crate::report::answer;
 use crate::{Address, Artefact, ArtefactKind, CaptureRead, Diagnosis, Reader, Seen, Trace};
 use ackord_units::Time;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::mpsc::{SyncSender, sync_channel};
 
 /// How to go about it.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Threads that take connections in; 0 and 1: none besides the caller's.
+    /// Threads, the caller's included; 0 is 1.
     pub jobs: usize,
     /// Keep the packets of connections between these ends, for pictures.
     pub points_of: Vec<[Address; 2]>,
@@ -33,8 +33,8 @@ pub enum DiagnoseError {
 
 /// Packets handed over at a time.
 const BATCH: usize = 4096;
-/// Batches that may wait for a thread.
-const WAITING: usize = 8;
+/// Tables for each thread: while one thread uses one of them, another is at the next.
+const TABLES: usize = 4;
 
 /// Reads captures to their ends and accounts for every connection in them. A capture that begins when
 /// another has ended continues it; captures of the same time were taken at different places, and a
@@ -70,81 +70,52 @@ pub fn diagnose(
 
 /// What was captured at one place, by one file after the other.
 struct Place {
-    /// Each takes the connections of one thread.
+    /// Each has the connections of a part of all addresses.
     tables: Vec<Table>,
+    /// Threads.
+    jobs: usize,
     ended: Time,
 }
 
 impl Place {
     fn new(options: &Options, marked: bool) -> Place {
+        let jobs = options.jobs.max(1);
         let table = || Table::new(&options.points_of, marked);
-        let tables = std::iter::repeat_with(table).take(options.jobs.max(1)).collect();
-        Place { tables, ended: Time::ZERO }
+        let tables = if jobs == 1 { 1 } else { jobs * TABLES };
+        let tables = std::iter::repeat_with(table).take(tables).collect();
+        Place { tables, jobs, ended: Time::ZERO }
     }
 
     /// Takes a capture in, of which the first packets are there.
     fn take(
         &mut self,
         reader: &mut Reader,
-        first: (Vec<Seen>, bool),
-        progress: &mut dyn FnMut(Option<f64>) -> ControlFlow<()>,
+        (mut batch, mut more): (Vec<Seen>, bool),
+        progress: &mut Progress<'_>,
     ) -> Result<(), DiagnoseError> {
-        let ended = &mut self.ended;
-        match &mut self.tables[..] {
-            [table] => batches(reader, first, progress, &mut |batch, _| {
-                for seen in batch {
-                    table.packet(seen);
-                    *ended = (*ended).max(seen.at);
-                }
-            }),
-            tables => std::thread::scope(|scope| {
-                let mut ways: Vec<(SyncSender<Vec<Seen>>, Vec<Seen>)> = Vec::new();
-                for table in tables {
-                    let (way, packets) = sync_channel::<Vec<Seen>>(WAITING);
-                    ways.push((way, Vec::new()));
-                    // A thread that panics is told of by the scope.
-                    scope.spawn(move || {
-                        packets.iter().flatten().for_each(|seen| table.packet(&seen))
-                    });
-                }
-                batches(reader, first, progress, &mut |batch, more| {
-                    for seen in batch {
-                        let shard = shard(seen, ways.len());
-                        ways[shard].1.push(*seen);
-                        *ended = (*ended).max(seen.at);
-                    }
-                    for (way, batch) in &mut ways {
-                        if batch.len() >= BATCH / 2 || !more {
-                            let _ = way.send(std::mem::take(batch));
-                        }
-                    }
-                })
-            }),
+        loop {
+            for seen in &batch {
+                pipeline::table_of(seen, &mut self.tables).packet(seen);
+                self.ended = self.ended.max(seen.at);
+            }
+            if !more {
+                return Ok(());
+            }
+            if self.jobs > 1 {
+                let ended = pipeline::take(reader, &mut self.tables, self.jobs, progress)?;
+                self.ended = self.ended.max(ended);
+                return Ok(());
+            }
+            if progress(reader.progress()).is_break() {
+                return Err(DiagnoseError::Interrupted);
+            }
+            batch.clear();
+            more = reader.read(&mut batch, BATCH)?;
         }
     }
 
     fn into_connections(self) -> Vec<Connection> {
         self.tables.into_iter().flat_map(Table::into_connections).collect()
-    }
-}
-
-/// Hands over all packets of a capture, some at a time, each with whether more follow.
-fn batches(
-    reader: &mut Reader,
-    (mut batch, mut more): (Vec<Seen>, bool),
-    progress: &mut dyn FnMut(Option<f64>) -> ControlFlow<()>,
-    take: &mut dyn FnMut(&[Seen], bool),
-) -> Result<(), DiagnoseError> {
-    loop {
-        take(&batch, more);
-        if !more {
-            return Ok(());
-        }
-        if progress(reader.progress()).is_break() {
-            return Err(DiagnoseError::Interrupted);
-        }
-        batch.clear();
-        more = reader.read(&mut batch, BATCH)?;
     }
 }
 

@@ -6,7 +6,9 @@
 //! | `flow/` | connections while their packets pass: retransmissions, waits |
 //! | `account/` | the time of a connection, without gaps |
 //! | `causes/` | why, from the whole of a connection |
-//! | `engine.rs` | [`diagnose`]: one pass, a thread for some connections each |
+//! | `engine.rs` | [`diagnose`]: one pass over captures |
+//! | `in_order.rs` | a value that threads use in turns |
+//! | `pipeline.rs` | one capture on several threads |
 //! | `join.rs` | connections that stand in captures of two places |
 //! | `report.rs` | from the account to the answer |
 //! | `cause.rs` | [`Cause`]: what an instant may be spent on |
@@ -20,7 +22,9 @@ mod causes;
 mod diagnosis;
 mod engine;
 mod flow;
+mod in_order;
 mod join;
+mod pipeline;
 mod read;
 mod report;
 mod seen;

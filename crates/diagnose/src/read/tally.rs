@@ -131,6 +131,18 @@ impl Tally {
         }
     }
 
+    /// Adds what the frames of a block are, which were numbered here.
+    pub(super) fn add(&mut self, outcomes: &Tally) {
+        self.tcp += outcomes.tcp;
+        self.malformed += outcomes.malformed;
+        for (count, more) in self.others.iter_mut().zip(outcomes.others) {
+            *count += more;
+        }
+        for (link, more) in &outcomes.unknown_links {
+            *self.unknown_links.entry(*link).or_default() += more;
+        }
+    }
+
     /// When the frame before was captured, for one that does not say.
     pub(super) fn last_ns(&self) -> u64 {
         self.ended_ns
