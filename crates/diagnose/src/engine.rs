@@ -10,6 +10,8 @@ use crate::{Address, Artefact, ArtefactKind, CaptureRead, Diagnosis, Reader, See
 use ackord_units::Time;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// How to go about it.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +36,9 @@ pub enum DiagnoseError {
 /// Packets handed over at a time.
 const BATCH: usize = 4096;
 /// Tables for each thread: while one thread uses one of them, another is at the next.
-const TABLES: usize = 4;
+const TABLES: usize = 8;
+/// Connections that a thread judges before it looks for more.
+const AT_ONCE: usize = 8;
 
 /// Reads captures to their ends and accounts for every connection in them. A capture that begins when
 /// another has ended continues it; captures of the same time were taken at different places, and a
@@ -65,7 +69,7 @@ pub fn diagnose(
         captures.push(reader.finish());
     }
     let places = places.into_iter().map(Place::into_connections).collect();
-    Ok(answers(captures, join(places)))
+    Ok(answers(captures, join(places), options.jobs))
 }
 
 /// What was captured at one place, by one file after the other.
@@ -131,32 +135,57 @@ impl Diagnoser {
 
     /// The answer as if the captures ended here.
     pub fn answer(&self, captures: Vec<CaptureRead>) -> Diagnosis {
-        answers(captures, self.0.clone().into_connections()).0
+        answers(captures, self.0.clone().into_connections(), 1).0
     }
 }
 
-/// The account of every connection, from its first packet to its last.
+/// The account of every connection, from its first packet to its last, judged on `jobs` threads.
 fn answers(
     captures: Vec<CaptureRead>,
     mut connections: Vec<Connection>,
+    jobs: usize,
 ) -> (Diagnosis, Vec<Trace>) {
     connections.sort_by_key(|connection| (connection.began, connection.began_frame));
     connections.iter_mut().for_each(Connection::finish);
     let sharing = Sharing::of(&connections);
+    let mut answers = judged(&connections, &sharing, jobs);
     let mut traces = Vec::new();
-    let mut answers = Vec::with_capacity(connections.len());
-    for (id, connection) in (0..).zip(&mut connections) {
-        let answered = answer(id, connection, &sharing);
+    for (answered, connection) in answers.iter_mut().zip(&mut connections) {
         if let Some(points) = connection.points.take() {
             let sender = u8::from(answered.bytes_by[1] > answered.bytes_by[0]);
             let of_sender = points.into_iter().filter(|(side, _)| *side == sender);
             let points = of_sender.map(|(_, point)| point).collect();
-            traces.push(Trace { connection: id, points });
+            traces.push(Trace { connection: answered.id, points });
         }
-        answers.push(answered);
     }
     let artefacts = all_artefacts(&captures, &answers);
     (Diagnosis { captures, artefacts, connections: answers }, traces)
+}
+
+/// The answers for connections, in their order. Threads take the next few that no other has: some are much
+/// longer than others.
+fn judged(connections: &[Connection], sharing: &Sharing, jobs: usize) -> Vec<crate::Connection> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut parts = Vec::new();
+        loop {
+            let from = next.fetch_add(AT_ONCE, Ordering::Relaxed);
+            let Some(some) = connections.get(from..) else { return parts };
+            let some = some.iter().take(AT_ONCE);
+            let answered = (from as u32..).zip(some).map(|(id, one)| answer(id, one, sharing));
+            parts.push((from, answered.collect::<Vec<_>>()));
+        }
+    };
+    let mut parts = thread::scope(|scope| {
+        let others: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
+        let mut parts = work();
+        for other in others {
+            parts.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        parts
+    });
+    parts.sort_by_key(|(from, _)| *from);
+    parts.into_iter().flat_map(|(_, answered)| answered).collect()
 }
 
 /// What is wrong with the captures: what connections show, added up, and what the files say.

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes of a capture that are read at once: with what is made of them they fit into a processor's own cache.
-pub(super) const BLOCK: usize = 512 << 10;
+pub(super) const BLOCK: usize = 1 << 20;
 
 /// The rest of a capture.
 pub(crate) struct Blocks<'a> {
