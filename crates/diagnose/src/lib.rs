@@ -7,6 +7,7 @@
 //! | `account/` | the time of a connection, without gaps |
 //! | `causes/` | why, from the whole of a connection |
 //! | `engine.rs` | [`diagnose`]: one pass over captures |
+//! | `follow.rs` | [`Follower`]: connections followed for days, as totals |
 //! | `in_order.rs` | a value that threads use in turns |
 //! | `pipeline.rs` | one capture on several threads |
 //! | `join.rs` | connections that stand in captures of two places |
@@ -22,6 +23,7 @@ mod causes;
 mod diagnosis;
 mod engine;
 mod flow;
+mod follow;
 mod in_order;
 mod join;
 mod pipeline;
@@ -37,5 +39,9 @@ pub use diagnosis::{
     Interval, Limits, PathFacts, Point, PointKind, Remedy, Trace, Vantage,
 };
 pub use engine::{DiagnoseError, Diagnoser, Options, diagnose, without_progress};
+pub use follow::{
+    Follower, ROUND_TRIP_BOUNDS_US, Retransmitted, RoundTrips, SETTLED_AFTER, Totals, Way,
+    ZeroWindows,
+};
 pub use read::{OpenError, Reader, unpacked};
 pub use seen::{Address, Radio, Sacks, Seen};
