@@ -57,7 +57,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// Its name in metrics.
+    /// Returns its name in metrics.
     pub fn name(self) -> &'static str {
         match self {
             Way::Sent => "sent",
@@ -125,7 +125,7 @@ pub struct Totals {
 }
 
 impl Default for Totals {
-    /// Nothing yet, of every cause: a counter that begins at zero shows its first increase.
+    /// Returns zeros for every cause: a counter that begins at zero shows its first increase.
     fn default() -> Totals {
         let ways = [Way::Sent, Way::Received];
         let none = || ways.map(|way| (way, Retransmitted::default())).into_iter().collect();
@@ -143,7 +143,7 @@ impl Default for Totals {
     }
 }
 
-/// What is in the totals of one connection.
+/// The part of a connection that is in the totals.
 #[derive(Clone, Debug)]
 struct Tracked {
     /// Its seconds up to this time.
@@ -176,7 +176,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Keeps at most `most` connections in memory, those included that have just closed.
+    /// Creates a follower that keeps at most `most` connections in memory, those included that have just closed.
     pub fn new(most: usize) -> Follower {
         Follower {
             table: Table::default(),
@@ -196,7 +196,7 @@ impl Follower {
         self.local = addresses.into_iter().map(mapped).collect();
     }
 
-    /// Totals so far.
+    /// Returns the totals so far.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
@@ -319,7 +319,7 @@ impl Follower {
         self.forget(&leaving);
     }
 
-    /// Whether each connection is to be forgotten now.
+    /// Returns for each connection whether it is to be forgotten now.
     fn leaving(&mut self, now: Time) -> Vec<bool> {
         let places = 0..self.tracked.len();
         let current: Vec<bool> = places.map(|place| self.table.is_current(place)).collect();
@@ -422,7 +422,7 @@ impl Follower {
 }
 
 impl Tracked {
-    /// Whether retransmissions are missing in the totals.
+    /// Returns whether retransmissions are missing in the totals.
     fn misses(&self, connection: &Connection) -> bool {
         let counted: u64 = self.losses.iter().map(|loss| loss.counted.segments).sum();
         let all: u64 = connection.losses.iter().map(|loss| u64::from(loss.retransmitted)).sum();
@@ -442,8 +442,8 @@ impl Totals {
     }
 }
 
-/// The first of the youngest connections whose lives add up to what can be compared. They are in the order of
-/// their first packets.
+/// Returns the place of the first of the youngest connections whose lives add up to what can be compared.
+/// Connections are in the order of their first packets.
 fn youngest(connections: &[Connection]) -> usize {
     let mut lives = Span::ZERO;
     let longer = connections.iter().rposition(|one| {

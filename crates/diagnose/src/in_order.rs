@@ -1,6 +1,6 @@
 //! A value that threads use one after the other, in the order of what they work on.
 //!
-//! A thread that panics or stops releases the others: they get nothing any more.
+//! A panic in a turn, and [`InOrder::stop`], release the threads that wait: they get no more turns.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -38,24 +38,24 @@ impl<T> InOrder<T> {
         Some(result)
     }
 
-    /// The value, after all turns.
+    /// Returns the value, after all turns.
     pub(crate) fn into_inner(self) -> T {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).value
     }
 
-    /// No turn comes any more.
+    /// Stops all turns.
     pub(crate) fn stop(&self) {
         self.lock().turn = STOPPED;
         self.changed.notify_all();
     }
 
-    /// A panic leaves the value to nobody: all turns are stopped then.
+    /// Locks the state. A panic in a turn stops all turns, so that no thread uses the value after it.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One turn. At its end, or in a panic, the others are woken.
+/// One turn. Its end, or a panic in it, wakes the threads that wait.
 struct Turn<'a, T> {
     state: MutexGuard<'a, State<T>>,
     next: u64,

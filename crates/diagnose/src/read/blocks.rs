@@ -24,7 +24,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of a capture that are read at once: with what is made of them they fit into a processor's own cache.
+/// Bytes of a capture that are read at once. Shorter blocks make threads wait for each other more often.
 pub(super) const BLOCK: usize = 1 << 20;
 
 /// The rest of a capture.
@@ -33,7 +33,7 @@ pub(crate) struct Blocks<'a> {
     /// Bytes of a block.
     len: usize,
     locator: InOrder<Locator<'a>>,
-    /// What frames are, of all blocks.
+    /// Counts of what the frames of all blocks are.
     outcomes: Mutex<Tally>,
     progress: Progress,
     file: u16,
@@ -55,14 +55,14 @@ struct Stream<'a> {
     ended: bool,
 }
 
-/// What one block after the other is located with.
+/// State from one block to the next.
 struct Locator<'a> {
     format: &'a mut Format,
     tally: &'a mut Tally,
     source: &'a mut Source,
     damage: &'a mut Option<String>,
     ended: &'a mut bool,
-    /// What the blocks before leave: bytes of a frame that is not complete.
+    /// Bytes of a frame that is not complete yet.
     left: Vec<u8>,
     /// Position of the next byte in the capture.
     offset: u64,
@@ -76,11 +76,11 @@ pub(crate) struct Block {
     pub(crate) index: u64,
     /// Its TCP packets.
     pub(crate) seen: Vec<Seen>,
-    /// Room for what the block before leaves, then the block.
+    /// Room for the incomplete frame of the block before, then the block.
     bytes: Box<[u8]>,
-    /// Those of the block.
+    /// Bytes of the block.
     len: usize,
-    /// Whether none follows, and the failure by which that is so.
+    /// Whether none follows, and the failure that ended the input.
     last: bool,
     failed: Option<io::Error>,
     frames: Vec<Located>,
@@ -125,7 +125,7 @@ impl Default for Block {
 }
 
 impl Blocks<'_> {
-    /// The rest of what `reader` reads, in blocks of `len` bytes.
+    /// Splits the rest of what `reader` reads into blocks of `len` bytes.
     pub(super) fn of(reader: &mut Reader, len: usize) -> Blocks<'_> {
         let offset = reader.buffer.offset();
         let from = reader.buffer.end_offset();
@@ -194,18 +194,18 @@ impl Blocks<'_> {
         }
     }
 
-    /// No block comes any more.
+    /// Stops all threads that wait for their block's turn.
     pub(crate) fn stop(&self) {
         self.locator.stop();
     }
 
-    /// Gives the reader the counts of all blocks.
+    /// Adds the counts of all blocks to those of the reader.
     pub(crate) fn finish(self) {
         let outcomes = self.outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.locator.into_inner().tally.add(&outcomes);
     }
 
-    /// The share of the file that has been read, 0 to 1, if its size is known.
+    /// Returns the share of the file that has been read, 0 to 1, if its size is known.
     pub(crate) fn progress(&self) -> Option<f64> {
         self.progress.share()
     }
@@ -250,7 +250,7 @@ impl Block {
 }
 
 impl Locator<'_> {
-    /// Finds the frames of a block. Returns whether the capture has got this far.
+    /// Finds the frames of a block. Returns false if the capture ended before it.
     fn locate(&mut self, block: &mut Block, file: u16) -> io::Result<bool> {
         if *self.ended {
             return Ok(false);
@@ -293,7 +293,7 @@ impl Locator<'_> {
         Ok(true)
     }
 
-    /// The input ends with so many bytes that are part of no frame.
+    /// Notes how the input ended, with `rest` bytes that are no complete frame.
     fn end(&mut self, rest: u64, failed: Option<io::Error>) -> io::Result<()> {
         *self.damage = match (failed, self.skip) {
             (Some(error), _) => Some(self.source.failure(self.offset + rest, error)?),

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 /// Totals are brought up to date this often.
 const SETTLE: Duration = Duration::from_secs(2);
-/// More time is left for the capture's buffer while connections are judged: KiB.
+/// Buffer of the capture, KiB: packets wait in it while connections are judged.
 const CAPTURE_BUFFER: &str = "16384";
 
 /// Follows an interface and exports metrics until the time is over, or the user ends it.
@@ -76,7 +76,7 @@ pub(super) fn run(
     output.write(console, &results, || document_files(&document))
 }
 
-/// What follows the packets.
+/// The state of the service.
 struct Service {
     began: Instant,
     follower: Follower,
@@ -135,11 +135,12 @@ impl Service {
     }
 }
 
+/// Returns the time of the wall clock, as packets have it.
 fn now() -> Time {
     Time::from_nanos(wall_nanos())
 }
 
-/// What was seen in all.
+/// Builds the report of the totals.
 fn document(interface: &str, totals: &Totals, packets: Packets) -> Document {
     let mut causes: Vec<_> = totals.seconds.iter().filter(|(_, seconds)| **seconds > 0.0).collect();
     causes.sort_by(|one, other| other.1.total_cmp(one.1));

@@ -38,7 +38,7 @@ impl Drops {
     pub(super) fn begin() -> Result<Drops, String> {
         let mounted = |root: &&Path| match root.join("instances").try_exists() {
             Ok(there) => there,
-            // Not for this user to see.
+            // This user may not look.
             Err(_) => true,
         };
         match ROOTS.map(Path::new).iter().copied().find(|root| mounted(&root)) {
@@ -71,7 +71,7 @@ impl Drops {
         remove_stale(&instances);
         let instance = instances.join(format!("{PREFIX}{process}"));
         fs::create_dir(&instance).map_err(failed)?;
-        // From here on it is removed when it is dropped.
+        // From here on the instance is removed when `drops` is.
         let mut drops = Drops { instance, names, held: None };
         drops.held = Some(File::open(drops.instance.join("tracing_on")).map_err(failed)?);
         if !drops.event("hist").exists() {
@@ -90,7 +90,7 @@ impl Drops {
         OpenOptions::new().write(true).open(self.event("trigger"))?.write_all(command.as_bytes())
     }
 
-    /// Packets dropped so far, by reason; each reason that has a name is there.
+    /// Reads the packets dropped so far, by reason. Each reason that has a name is in the result.
     pub(super) fn read(&self) -> io::Result<BTreeMap<String, u64>> {
         let text = fs::read_to_string(self.event("hist"))?;
         let none = self.names.values().map(|name| (name.clone(), 0));
@@ -122,7 +122,7 @@ fn remove_stale(instances: &Path) {
     }
 }
 
-/// Names of reasons in the tracepoint's format: `__print_symbolic(REC->reason, { 2, "NOT_SPECIFIED" }, ...)`.
+/// Parses the names of reasons in the tracepoint's format: `__print_symbolic(REC->reason, { 2, "NOT_SPECIFIED" }, ...)`.
 fn names(format: &str) -> Option<BTreeMap<u64, String>> {
     let (_, symbols) = format.split_once("__print_symbolic(REC->reason,")?;
     let mut names = BTreeMap::new();
@@ -136,7 +136,7 @@ fn names(format: &str) -> Option<BTreeMap<u64, String>> {
     (!names.is_empty()).then_some(names)
 }
 
-/// The reason and the count of a line such as `{ reason:          2 } hitcount:         17`.
+/// Parses the reason and the count of a line such as `{ reason:          2 } hitcount:         17`.
 fn entry(line: &str) -> Option<(u64, u64)> {
     let (key, value) = line.trim().strip_prefix('{')?.split_once('}')?;
     let reason = key.split_once("reason:")?.1.trim().parse().ok()?;
