@@ -5,7 +5,7 @@
 //! | `diagnose.rs` | the arguments, and what is done in which order |
 //! | `diagnose/sources.rs` | captures that can be read again |
 //! | `diagnose/advice.rs` | what would help, and whether it did |
-//! | `diagnose/live.rs` | an interface, looked at while it happens |
+//! | `diagnose/live.rs`, `diagnose/live/` | an interface, looked at while it happens, or for days |
 //! | `diagnose/exports.rs` | qlog, and the capture with comments |
 //! | `diagnose/self_test.rs` | the diagnosis held against what truly happened |
 
@@ -50,7 +50,7 @@ pub(crate) struct DiagnoseArguments {
     /// Show this connection in detail, by its number in the list
     #[arg(long, value_name = "N")]
     connection: Option<u32>,
-    /// Threads beside the one that reads; as many as there are processors, unless said otherwise
+    /// Threads; as many as there are processors by default
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
     #[command(flatten)]
@@ -73,6 +73,7 @@ Examples:
   ackord diagnose slow.pcapng --json - | jq '.connections[].causes[0]'
   sudo tcpdump -i eth0 -s 128 -w - tcp | ackord diagnose -
   sudo ackord diagnose --live eth0 --for '60 s'
+  sudo ackord diagnose --live eth0 --metrics 127.0.0.1:9477
   ackord diagnose --verify before.pcapng after.pcapng --remedy bbr
 
 Exit codes: 0 success, also for a capture without TCP; 2 not a capture, or an output that cannot be written;
@@ -87,6 +88,9 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
     let interrupt = Interrupt::listen()?;
     if arguments.advice.verifies() {
         return advice::check(arguments, &interrupt, console);
+    }
+    if let Some(served) = arguments.live.serve(&arguments.output, &interrupt, console) {
+        return served;
     }
     let again = arguments.output.wants_files() || arguments.exports.wanted();
     let passes = if again { Passes::Again } else { Passes::Once };

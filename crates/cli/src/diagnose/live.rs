@@ -5,11 +5,26 @@
 //! ```
 //!
 //! tcpdump knows how to get at packets, with what right, and how to give them back; it is not linked but
-//! started. Not modelled: several interfaces (`any` has all), captures of days: all is kept in memory.
+//! started. Every connection is kept in memory, unless `--metrics` makes it a service.
+//! Not modelled: several interfaces (`any` has all).
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `live/continuous.rs` | `--metrics`: totals of days, in bounded memory |
+//! | `live/metrics.rs` | these as metrics for Prometheus |
+//! | `live/drops.rs` | the kernel's reasons for dropping packets, from tracefs |
+
+#[cfg(feature = "daemons")]
+mod continuous;
+#[cfg(feature = "daemons")]
+mod drops;
+#[cfg(feature = "daemons")]
+mod metrics;
 
 use super::sources::Passes;
 use crate::console::Console;
 use crate::errors::Failure;
+use crate::input::OutputArguments;
 use crate::interrupt::Interrupt;
 use ackord_advice::{diagnosis_document, diagnosis_summary};
 use ackord_diagnose::{CaptureRead, Diagnoser, Diagnosis, Reader, Seen};
@@ -18,10 +33,12 @@ use ackord_units::{Quantity, Span};
 use clap::Args;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -48,12 +65,53 @@ pub(super) struct LiveArguments {
     /// For so long; otherwise until Ctrl-C
     #[arg(long = "for", value_name = "TIME", value_parser = Span::parse, requires = "live")]
     time: Option<Span>,
+    /// With --live, run as a service: export totals for Prometheus at http://ADDRESS:PORT/metrics, in bounded
+    /// memory
+    ///
+    /// Seconds by cause, retransmissions, round-trip times, zero windows, and why the kernel drops packets. A
+    /// connection enters the totals when it has closed, an open one up to a minute ago, and closed ones are
+    /// forgotten: the answer at the end has totals, no connections.
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "live")]
+    #[arg(conflicts_with_all = ["connection", "qlog", "annotate"])]
+    metrics: Option<SocketAddr>,
+    /// With --metrics, connections kept in memory at most; those idle longest make room for others
+    ///
+    /// A short connection takes about 8 kB, one that has been busy for long at most half a megabyte.
+    #[arg(long, value_name = "N", default_value_t = 10_000, requires = "metrics")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    most_connections: u32,
 }
 
 impl LiveArguments {
     /// The interface, if one is to be looked at.
     pub(super) fn interface(&self) -> Option<&str> {
         self.live.as_deref()
+    }
+
+    fn time(&self) -> Option<Duration> {
+        self.time.map(|time| Duration::from_nanos(time.as_nanos()))
+    }
+
+    #[cfg(feature = "daemons")]
+    fn most_connections(&self) -> usize {
+        self.most_connections as usize
+    }
+
+    /// Runs as a service, if that is asked for.
+    pub(super) fn serve(
+        &self,
+        output: &OutputArguments,
+        interrupt: &Interrupt,
+        console: &Console,
+    ) -> Option<Result<(), Failure>> {
+        let of = (self.live.as_deref()?, self.metrics?);
+        #[cfg(feature = "daemons")]
+        return Some(continuous::run(self, of, output, interrupt, console));
+        #[cfg(not(feature = "daemons"))]
+        {
+            let _ = (of, output, interrupt, console, self.most_connections);
+            Some(Err(Failure::LeftOut("--metrics")))
+        }
     }
 }
 
@@ -71,51 +129,100 @@ pub(super) fn watch(
     interrupt: &Interrupt,
     console: &Console,
 ) -> Result<Watched, Failure> {
-    let refused = |why: String| Failure::Diagnose(format!("--live {interface}: {why}"));
-    let began = Instant::now();
-    let mut child = start(interface).map_err(refused)?;
-    let output = child.stdout.take().ok_or_else(|| refused("tcpdump has no output".to_owned()))?;
-    let errors = child.stderr.take().map(complaints);
     let kept = match keep {
         Passes::Again => Some(tempfile::tempfile().map_err(Failure::Input)?),
         Passes::Once => None,
     };
-    let tee = kept.as_ref().map(File::try_clone).transpose().map_err(Failure::Input)?;
-    let input: Box<dyn Read + Send> = match tee {
-        Some(copy) => Box::new(Tee { input: output, copy }),
-        None => Box::new(output),
-    };
-    let (way, packets) = sync_channel(WAITING);
-    let name = interface.to_owned();
-    let reader = thread::spawn(move || read(&name, input, &way));
-    let limit = arguments.time.map(|time| Duration::from_nanos(time.as_nanos()));
+    let copy = kept.as_ref().map(File::try_clone).transpose().map_err(Failure::Input)?;
+    let began = Instant::now();
+    let capture = Capture::begin(interface, copy, &[])?;
+    let limit = arguments.time();
     let mut screen = Screen::new(interface, began, console);
-    let diagnoser = follow(&packets, &mut screen, || {
+    let mut diagnoser = follow(&capture.packets, &mut screen, || {
         interrupt.check().is_break() || limit.is_some_and(|limit| began.elapsed() >= limit)
     });
-    end(&mut child);
-    let mut diagnoser = diagnoser;
-    packets.iter().for_each(|seen| diagnoser.take(&seen));
-    let _ = child.wait();
+    let read = capture.end(|seen| diagnoser.take(seen));
     screen.clear();
-    let said = errors.and_then(|thread| thread.join().ok()).unwrap_or_default();
-    let read = match reader.join() {
-        Ok(read) => read,
-        Err(panic) => std::panic::resume_unwind(panic),
-    };
-    let read = read.map_err(|why| refused(refusal(interface, &said, why)))?;
-    let dropped = dropped(&said).or(read.dropped);
-    let diagnosis = diagnoser.answer(vec![CaptureRead { dropped, ..read }]);
+    let diagnosis = diagnoser.answer(vec![read?]);
     Ok(Watched { diagnosis, kept })
 }
 
-fn start(interface: &str) -> Result<Child, String> {
+/// A capture under way.
+struct Capture {
+    interface: String,
+    child: Child,
+    messages: Arc<Mutex<Messages>>,
+    /// The thread that receives them.
+    listener: JoinHandle<()>,
+    packets: Receiver<Seen>,
+    reader: JoinHandle<Result<CaptureRead, String>>,
+}
+
+/// What tcpdump reports.
+#[derive(Default)]
+struct Messages {
+    /// Lines, but for counts.
+    text: String,
+    /// Packets that it lost so far.
+    dropped: Option<u64>,
+}
+
+impl Capture {
+    /// Starts tcpdump with these further arguments; `copy` gets all that it writes.
+    fn begin(interface: &str, copy: Option<File>, further: &[&str]) -> Result<Capture, Failure> {
+        let mut child = start(interface, further).map_err(|why| refused(interface, &why))?;
+        let none = || refused(interface, "tcpdump has no output");
+        let output = child.stdout.take().ok_or_else(none)?;
+        let errors = child.stderr.take().ok_or_else(none)?;
+        let messages = Arc::new(Mutex::new(Messages::default()));
+        let heard = Arc::clone(&messages);
+        let listener = thread::spawn(move || listen(errors, &heard));
+        let input: Box<dyn Read + Send> = match copy {
+            Some(copy) => Box::new(Tee { input: output, copy }),
+            None => Box::new(output),
+        };
+        let (way, packets) = sync_channel(WAITING);
+        let name = interface.to_owned();
+        let reader = thread::spawn(move || read(&name, input, &way));
+        let interface = interface.to_owned();
+        Ok(Capture { interface, child, messages, listener, packets, reader })
+    }
+
+    /// Ends it. `take` gets the packets that are still to come.
+    fn end(mut self, take: impl FnMut(&Seen)) -> Result<CaptureRead, Failure> {
+        signal(&mut self.child, Signal::INT);
+        let mut take = take;
+        self.packets.iter().for_each(|seen| take(&seen));
+        let _ = self.child.wait();
+        let _ = self.listener.join();
+        let read = self.reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = read.map_err(|why| {
+            refused(&self.interface, &refusal(&self.interface, &messages.text, why))
+        })?;
+        Ok(CaptureRead { dropped: messages.dropped.or(read.dropped), ..read })
+    }
+
+    /// Packets that tcpdump lost, as it last reported, and makes it report again.
+    #[cfg(feature = "daemons")]
+    fn dropped(&mut self) -> u64 {
+        signal(&mut self.child, Signal::USR1);
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).dropped.unwrap_or(0)
+    }
+}
+
+fn refused(interface: &str, why: &str) -> Failure {
+    Failure::Diagnose(format!("--live {interface}: {why}"))
+}
+
+fn start(interface: &str, further: &[&str]) -> Result<Child, String> {
     let sbin = ["/usr/sbin", "/usr/bin", "/sbin", "/usr/local/sbin"]
         .map(|at| PathBuf::from(at).join("tcpdump"));
     let program =
         sbin.into_iter().find(|at| at.exists()).unwrap_or_else(|| PathBuf::from("tcpdump"));
     let mut command = Command::new(program);
     command.args(["-i", interface, "-s", SNAP_LEN, "-n", "-U", "--immediate-mode", "-w", "-"]);
+    command.args(further);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
@@ -125,23 +232,28 @@ fn start(interface: &str) -> Result<Child, String> {
     })
 }
 
-/// Asks tcpdump to write what it has, and to go.
-fn end(child: &mut Child) {
+/// Sends tcpdump a signal: INT writes what it has and ends it, USR1 makes it report counts.
+fn signal(child: &mut Child, signal: Signal) {
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if let (Some(id), Ok(None)) = (id, child.try_wait()) {
         // Gone meanwhile is as good.
-        let _ = kill_process(id, Signal::INT);
+        let _ = kill_process(id, signal);
     }
 }
 
-/// What tcpdump says.
-fn complaints(mut errors: ChildStderr) -> JoinHandle<String> {
-    thread::spawn(move || {
-        let mut text = String::new();
-        // What cannot be read is not worth a word.
-        let _ = errors.read_to_string(&mut text);
-        text
-    })
+/// Bytes of messages that are kept.
+const MOST_TEXT: usize = 1 << 16;
+
+/// Receives what tcpdump reports.
+fn listen(errors: ChildStderr, messages: &Mutex<Messages>) {
+    for line in BufReader::new(errors).lines().map_while(Result::ok) {
+        let mut messages = messages.lock().unwrap_or_else(PoisonError::into_inner);
+        match dropped(&line) {
+            Some(dropped) => messages.dropped = messages.dropped.max(Some(dropped)),
+            None if messages.text.len() < MOST_TEXT => messages.text += &(line + "\n"),
+            None => {}
+        }
+    }
 }
 
 /// Why there are no packets, and what to do.
@@ -161,10 +273,11 @@ fn refusal(interface: &str, said: &str, why: String) -> String {
     told.next().map_or(why, str::to_owned)
 }
 
-/// "3 packets dropped by kernel".
-fn dropped(said: &str) -> Option<u64> {
-    let line = said.lines().find(|line| line.ends_with("dropped by kernel"))?;
-    line.split_whitespace().next()?.parse().ok()
+/// The count in "3 packets dropped by kernel", alone or among others.
+fn dropped(line: &str) -> Option<u64> {
+    let line = line.trim_start_matches("tcpdump: ");
+    let part = line.split(", ").find(|part| part.ends_with("dropped by kernel"))?;
+    part.split_whitespace().next()?.parse().ok()
 }
 
 /// Reads packets one by one: each is handed on as soon as it is there.
@@ -295,6 +408,10 @@ mod tests {
         let other = "tcpdump: listening on x\ntcpdump: eth0: is odd\n";
         assert_eq!(refusal("eth0", other, String::new()), "eth0: is odd");
         assert_eq!(refusal("eth0", "", "empty".to_owned()), "empty");
-        assert_eq!(dropped("10 packets captured\n3 packets dropped by kernel\n"), Some(3));
+        assert_eq!(dropped("3 packets dropped by kernel"), Some(3));
+        let counts =
+            "tcpdump: 5 packets captured, 9 packets received by filter, 1 packet dropped by kernel";
+        assert_eq!(dropped(counts), Some(1));
+        assert_eq!(dropped("10 packets captured"), None);
     }
 }

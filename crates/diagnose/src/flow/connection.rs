@@ -67,7 +67,7 @@ pub(crate) struct Connection {
     /// Shortest round trip from end to end, seen at one time.
     pub(super) base_rtt: [Option<Span>; 2],
     /// The last one, and the last one that no receiver's timer delayed, with its time.
-    pub(super) rtt: [Span; 2],
+    pub(crate) rtt: [Span; 2],
     pub(super) rtt_undelayed: [(Time, Span); 2],
     /// Packets that stand in the capture twice, that are before the one before them in time, and that are
     /// longer than the MSS.

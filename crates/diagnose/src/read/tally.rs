@@ -143,6 +143,18 @@ impl Tally {
         }
     }
 
+    /// Adds what the frames of a block are, which were numbered here.
+    pub(super) fn add(&mut self, outcomes: &Tally) {
+        self.tcp += outcomes.tcp;
+        self.malformed += outcomes.malformed;
+        for (count, more) in self.others.iter_mut().zip(outcomes.others) {
+            *count += more;
+        }
+        for (link, more) in &outcomes.unknown_links {
+            *self.unknown_links.entry(*link).or_default() += more;
+        }
+    }
+
     /// Counts a frame for which the file has no time, and returns the latest time before it, ns.
     pub(super) fn without_time(&mut self) -> u64 {
         if self.without_time == 0 {

@@ -9,7 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// Every frame that is understood, in every format.
-fn captures() -> Vec<Vec<u8>> {
+pub(super) fn captures() -> Vec<Vec<u8>> {
     let mut captures: Vec<_> = files::all().into_iter().map(|(_, file)| file).collect();
     let mut mixed = files::section(Order::Big);
     for (number, framed) in frames::all().iter().enumerate() {

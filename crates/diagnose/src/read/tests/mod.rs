@@ -11,9 +11,11 @@
 //! | `formats.rs` | every format, cut at every length; sections, times, counts of losses |
 //! | `packing.rs` | packed files, whole, in parts and cut |
 //! | `opening.rs` | what is said of files that are no captures |
+//! | `blocks.rs` | the same in blocks, by several threads |
 //! | `damage.rs` | any bytes, and sound captures with some bytes changed |
 //! | `tshark.rs` | the same captures as tshark reads them |
 
+mod blocks;
 mod damage;
 mod devices;
 mod files;

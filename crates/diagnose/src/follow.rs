@@ -1,0 +1,454 @@
+//! Connections followed for days: what they spent their time on, as totals that only grow.
+//!
+//! ```text
+//! packet ─► Table ─► connections in memory ── closed, or longest idle ─► forgotten
+//!   │                        └─ settled time, recoveries ─► Totals ◄──────┘
+//!   └─ round trips, zero windows ───────────────────────────► Totals
+//! ```
+//!
+//! The causes of an open connection may still change, as a capture goes on. Its seconds enter the totals once
+//! they are older than [`SETTLED_AFTER`], or when it has closed, each exactly once: totals are never taken back.
+//!
+//! Not modelled: shares of a queue among connections whose lives add up to more than four days (the youngest
+//! are compared).
+
+use crate::account::{NO_LOSS, Wait};
+use crate::causes::{Judged, Sharing, judge};
+use crate::flow::Connection;
+use crate::flow::table::{LINGER, Table};
+use crate::{Address, Cause, Seen};
+use ackord_units::{Span, Time};
+use ackord_wire::Flags;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+#[cfg(test)]
+mod tests;
+
+/// Seconds of an open connection are settled when they are older than this.
+pub const SETTLED_AFTER: Span = Span::from_secs(60);
+/// An open connection is judged again when so much more of it has settled.
+const STEP: Span = Span::from_secs(30);
+/// A connection that has closed is judged this much later: its last packets may still come.
+const CLOSING: Span = Span::from_secs(1);
+/// Lives of connections that are compared for shares of a queue, all together. Comparing takes memory for each
+/// tenth of a second.
+const COMPARED: Span = Span::from_secs(400_000);
+/// One part in so many is forgotten at once where there are too many connections.
+const AT_ONCE: usize = 16;
+
+/// Upper bounds of round-trip times that are counted together, us.
+pub const ROUND_TRIP_BOUNDS_US: [u64; 15] = [
+    100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
+    1_000_000, 2_000_000, 5_000_000,
+];
+
+/// Direction of packets, as seen from the host that captures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// From an address of this host.
+    Sent,
+    /// To an address of this host.
+    Received,
+    /// Between other hosts.
+    Forwarded,
+}
+
+impl Way {
+    /// Returns its name in metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Sent => "sent",
+            Way::Received => "received",
+            Way::Forwarded => "forwarded",
+        }
+    }
+}
+
+/// Segments that were sent more than once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Retransmitted {
+    /// Retransmissions.
+    pub segments: u64,
+    /// Bytes of their payload, as far as the capture has their first transmission.
+    pub bytes: u64,
+}
+
+/// Windows of zero bytes that receivers advertised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ZeroWindows {
+    /// Times that a window closed.
+    pub count: u64,
+    /// Time until it opened again, s.
+    pub seconds: f64,
+}
+
+/// Round-trip times of data and their ACKs, from end to end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RoundTrips {
+    /// How many were no longer than each of [`ROUND_TRIP_BOUNDS_US`] and longer than the one before it; the
+    /// last counts those that were longer than all.
+    pub within: [u64; ROUND_TRIP_BOUNDS_US.len() + 1],
+    /// Their sum, s.
+    pub sum_s: f64,
+}
+
+impl RoundTrips {
+    fn record(&mut self, span: Span) {
+        let nanos = span.as_nanos();
+        self.within[ROUND_TRIP_BOUNDS_US.partition_point(|bound| bound * 1_000 < nanos)] += 1;
+        self.sum_s += span.as_secs_f64();
+    }
+}
+
+/// Totals of all connections since the beginning.
+#[derive(Clone, Debug, Serialize)]
+pub struct Totals {
+    /// Settled time by cause, s.
+    pub seconds: BTreeMap<Cause, f64>,
+    /// Retransmissions by the cause of the loss, or of what was taken for one, and their direction.
+    pub retransmitted: BTreeMap<Cause, BTreeMap<Way, Retransmitted>>,
+    /// Zero windows, by the direction of the packets that advertised them.
+    pub zero_windows: BTreeMap<Way, ZeroWindows>,
+    /// Round-trip times.
+    pub round_trips: RoundTrips,
+    /// Connections seen.
+    pub opened: u64,
+    /// Those that have closed.
+    pub closed: u64,
+    /// Those forgotten while open: they had been idle longest where there were too many.
+    pub forgotten: u64,
+    /// Those open now.
+    pub open: u64,
+}
+
+impl Default for Totals {
+    /// Returns zeros for every cause: a counter that begins at zero shows its first increase.
+    fn default() -> Totals {
+        let ways = [Way::Sent, Way::Received];
+        let none = || ways.map(|way| (way, Retransmitted::default())).into_iter().collect();
+        let of_loss = |cause: &Cause| cause.is_loss() || *cause == Cause::Unknown;
+        Totals {
+            seconds: Cause::ALL.into_iter().map(|cause| (cause, 0.0)).collect(),
+            retransmitted: Cause::ALL.into_iter().filter(of_loss).map(|it| (it, none())).collect(),
+            zero_windows: ways.map(|way| (way, ZeroWindows::default())).into_iter().collect(),
+            round_trips: RoundTrips::default(),
+            opened: 0,
+            closed: 0,
+            forgotten: 0,
+            open: 0,
+        }
+    }
+}
+
+/// The part of a connection that is in the totals.
+#[derive(Clone, Debug)]
+struct Tracked {
+    /// Its seconds up to this time.
+    settled: Time,
+    closed: bool,
+    /// Since when each side's window is zero.
+    shut_since: [Option<Time>; 2],
+    /// Retransmissions of each loss.
+    losses: Vec<OfLoss>,
+}
+
+/// Retransmissions of a loss.
+#[derive(Clone, Copy, Debug, Default)]
+struct OfLoss {
+    /// Bytes seen.
+    bytes: u64,
+    /// In the totals.
+    counted: Retransmitted,
+}
+
+/// Follows connections in bounded memory.
+pub struct Follower {
+    table: Table,
+    tracked: Vec<Tracked>,
+    totals: Totals,
+    /// Connections in memory at most.
+    most: usize,
+    /// Addresses of this host.
+    local: BTreeSet<[u8; 16]>,
+}
+
+impl Follower {
+    /// Creates a follower that keeps at most `most` connections in memory, those included that have just closed.
+    pub fn new(most: usize) -> Follower {
+        Follower {
+            table: Table::default(),
+            tracked: Vec::new(),
+            totals: Totals::default(),
+            most: most.max(1),
+            local: BTreeSet::new(),
+        }
+    }
+
+    /// Sets the addresses of this host.
+    pub fn set_local(&mut self, addresses: impl IntoIterator<Item = IpAddr>) {
+        let mapped = |address| match address {
+            IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+            IpAddr::V6(address) => address.octets(),
+        };
+        self.local = addresses.into_iter().map(mapped).collect();
+    }
+
+    /// Returns the totals so far.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Takes a packet in.
+    pub fn take(&mut self, seen: &Seen) {
+        let place = self.table.place(seen);
+        if place == self.tracked.len() {
+            self.begin(seen);
+        }
+        let connection = &mut self.table.connections()[place];
+        let side = usize::from(seen.src != connection.ends[0]);
+        let round_trips = connection.halves[1 - side].jitters.1;
+        let retransmitted = connection.halves[side].counts.retransmitted;
+        connection.packet(seen);
+        let acknowledged = &connection.halves[1 - side];
+        // Without the way behind the capture point a round trip is not from end to end.
+        if acknowledged.jitters.1 != round_trips && acknowledged.to.samples > 0 {
+            self.totals.round_trips.record(connection.rtt[1 - side]);
+        }
+        let bytes = connection.halves[side].counts.retransmitted - retransmitted;
+        if bytes > 0 {
+            let loss = connection.losses.iter().rposition(|loss| usize::from(loss.side) == side);
+            self.retransmitted(seen, place, loss, bytes);
+        }
+        self.window(seen, place, side);
+        if self.tracked.len() > self.most {
+            self.settle(seen.at);
+        }
+    }
+
+    fn begin(&mut self, seen: &Seen) {
+        let began = self.table.connections().last().map_or(seen.at, |connection| connection.began);
+        self.tracked.push(Tracked {
+            settled: began,
+            closed: false,
+            shut_since: [None; 2],
+            losses: Vec::new(),
+        });
+        self.totals.opened += 1;
+        self.totals.open += 1;
+    }
+
+    /// Counts bytes that were retransmitted: with their loss, when that is settled.
+    fn retransmitted(&mut self, seen: &Seen, place: usize, loss: Option<usize>, bytes: u64) {
+        let Some(loss) = loss else {
+            let way = self.way(seen.src, seen.dst);
+            self.totals.add_retransmitted(
+                Cause::Unknown,
+                way,
+                Retransmitted { segments: 1, bytes },
+            );
+            return;
+        };
+        let losses = &mut self.tracked[place].losses;
+        if losses.len() <= loss {
+            losses.resize(loss + 1, OfLoss::default());
+        }
+        losses[loss].bytes += bytes;
+    }
+
+    /// Follows the window that a packet advertises.
+    fn window(&mut self, seen: &Seen, place: usize, side: usize) {
+        let of_window = seen.flags.contains(Flags::ACK)
+            && !seen.flags.contains(Flags::SYN)
+            && !seen.flags.contains(Flags::RST);
+        let shut = &mut self.tracked[place].shut_since[side];
+        match (*shut, seen.window) {
+            _ if !of_window => {}
+            (None, 0) => {
+                *shut = Some(seen.at);
+                let way = self.way(seen.src, seen.dst);
+                self.totals.zero_windows.entry(way).or_default().count += 1;
+            }
+            (Some(since), 1..) => {
+                *shut = None;
+                let way = self.way(seen.src, seen.dst);
+                self.totals.add_zero_window(way, seen.at.saturating_since(since));
+            }
+            _ => {}
+        }
+    }
+
+    fn way(&self, src: Address, dst: Address) -> Way {
+        match (self.local.contains(&src.ip), self.local.contains(&dst.ip)) {
+            (true, _) => Way::Sent,
+            (false, true) => Way::Received,
+            (false, false) => Way::Forwarded,
+        }
+    }
+
+    /// Adds to the totals what has settled by `now`, and forgets connections that have closed, and those idle
+    /// longest where there are too many.
+    pub fn settle(&mut self, now: Time) {
+        let leaving = self.leaving(now);
+        let closing = |one: &Connection| one.is_over() && one.last + CLOSING <= now;
+        let connections = self.table.connections();
+        for (connection, leaves) in connections.iter_mut().zip(&leaving) {
+            if *leaves || closing(connection) {
+                connection.finish();
+            }
+        }
+        let sharing = Sharing::of(&connections[youngest(connections)..]);
+        for place in 0..leaving.len() {
+            let connection = &self.table.connections()[place];
+            let tracked = &self.tracked[place];
+            let (limit, due) = if leaving[place] || closing(connection) {
+                let losses = leaving[place] && tracked.misses(connection);
+                (connection.last, losses || connection.last > tracked.settled)
+            } else {
+                let horizon = now.saturating_since(Time::ZERO).saturating_sub(SETTLED_AFTER);
+                let limit = (Time::ZERO + horizon).min(connection.account.settled());
+                (limit, limit >= tracked.settled + STEP)
+            };
+            if due {
+                let judged = judge(connection, &sharing).judged;
+                self.add_settled(place, &judged, limit);
+            }
+        }
+        self.forget(&leaving);
+    }
+
+    /// Returns for each connection whether it is to be forgotten now.
+    fn leaving(&mut self, now: Time) -> Vec<bool> {
+        let places = 0..self.tracked.len();
+        let current: Vec<bool> = places.map(|place| self.table.is_current(place)).collect();
+        let connections = &*self.table.connections();
+        let mut leaving: Vec<bool> = connections
+            .iter()
+            .zip(current)
+            .map(|(one, current)| {
+                !current || (one.is_over() && now.saturating_since(one.last) > LINGER)
+            })
+            .collect();
+        let mut staying: Vec<usize> = (0..leaving.len()).filter(|place| !leaving[*place]).collect();
+        if staying.len() > self.most {
+            let excess = staying.len() - self.most + self.most / AT_ONCE;
+            staying.sort_by_key(|place| (!connections[*place].is_over(), connections[*place].last));
+            staying.iter().take(excess).for_each(|place| leaving[*place] = true);
+        }
+        leaving
+    }
+
+    /// Adds a connection's time up to `limit`, and its retransmissions up to then.
+    fn add_settled(&mut self, place: usize, judged: &[Judged], limit: Time) {
+        let tracked = &mut self.tracked[place];
+        let mut recoveries: BTreeMap<u32, (Span, Cause)> = BTreeMap::new();
+        for Judged { stretch, cause, .. } in judged {
+            let span = stretch.to.min(limit).saturating_since(stretch.from.max(tracked.settled));
+            if span > Span::ZERO {
+                *self.totals.seconds.entry(*cause).or_default() += span.as_secs_f64();
+            }
+            if stretch.wait == Wait::Recovery && stretch.loss != NO_LOSS {
+                let longest = recoveries.entry(stretch.loss).or_insert((Span::ZERO, *cause));
+                if stretch.span() > longest.0 {
+                    *longest = (stretch.span(), *cause);
+                }
+            }
+        }
+        tracked.settled = tracked.settled.max(limit);
+        let connection = &self.table.connections()[place];
+        let losses = connection.losses.len().max(tracked.losses.len());
+        tracked.losses.resize(losses, OfLoss::default());
+        let ends = connection.ends;
+        let mut more: Vec<(Cause, u8, Retransmitted)> = Vec::new();
+        for (index, loss) in (0..).zip(&connection.losses).filter(|(_, loss)| loss.at <= limit) {
+            let of_loss = &mut tracked.losses[index as usize];
+            let segments = u64::from(loss.retransmitted);
+            let bytes = of_loss.bytes - of_loss.counted.bytes;
+            let counted = Retransmitted {
+                segments: segments.saturating_sub(of_loss.counted.segments),
+                bytes,
+            };
+            of_loss.counted = Retransmitted { segments, bytes: of_loss.bytes };
+            let cause = recoveries.get(&index).map_or(Cause::Unknown, |(_, cause)| *cause);
+            more.push((cause, loss.side, counted));
+        }
+        for (cause, side, counted) in more {
+            let side = usize::from(side);
+            let way = self.way(ends[side], ends[1 - side]);
+            self.totals.add_retransmitted(cause, way, counted);
+        }
+    }
+
+    /// Forgets connections, and counts those that have closed.
+    fn forget(&mut self, leaving: &[bool]) {
+        let places = 0..leaving.len();
+        let current: Vec<bool> = places.map(|place| self.table.is_current(place)).collect();
+        for place in 0..leaving.len() {
+            let connection = &self.table.connections()[place];
+            let (over, ends, last) = (connection.is_over(), connection.ends, connection.last);
+            let tracked = &mut self.tracked[place];
+            let closes = (over || !current[place]) && !tracked.closed;
+            let forgets = leaving[place] && !closes && !tracked.closed;
+            tracked.closed |= closes;
+            self.totals.closed += u64::from(closes);
+            self.totals.forgotten += u64::from(forgets);
+            self.totals.open -= u64::from(closes || forgets);
+            if leaving[place] {
+                for side in [0, 1] {
+                    if let Some(since) = self.tracked[place].shut_since[side].take() {
+                        let way = self.way(ends[side], ends[1 - side]);
+                        self.totals.add_zero_window(way, last.saturating_since(since));
+                    }
+                }
+            }
+        }
+        if leaving.contains(&true) {
+            self.table.retain(|place| !leaving[place]);
+            let mut stays = leaving.iter().map(|leaves| !leaves);
+            self.tracked.retain(|_| stays.next().unwrap_or(true));
+        }
+    }
+
+    /// Returns the totals with all time up to the last packets.
+    pub fn finish(mut self, now: Time) -> Totals {
+        let forgotten = self.totals.forgotten;
+        self.most = 0;
+        self.settle(now);
+        let open = self.totals.forgotten - forgotten;
+        Totals { open, forgotten, ..self.totals }
+    }
+}
+
+impl Tracked {
+    /// Returns whether retransmissions are missing in the totals.
+    fn misses(&self, connection: &Connection) -> bool {
+        let counted: u64 = self.losses.iter().map(|loss| loss.counted.segments).sum();
+        let all: u64 = connection.losses.iter().map(|loss| u64::from(loss.retransmitted)).sum();
+        counted < all || self.losses.iter().any(|loss| loss.bytes > loss.counted.bytes)
+    }
+}
+
+impl Totals {
+    fn add_retransmitted(&mut self, cause: Cause, way: Way, more: Retransmitted) {
+        let sum = self.retransmitted.entry(cause).or_default().entry(way).or_default();
+        sum.segments += more.segments;
+        sum.bytes += more.bytes;
+    }
+
+    fn add_zero_window(&mut self, way: Way, span: Span) {
+        self.zero_windows.entry(way).or_default().seconds += span.as_secs_f64();
+    }
+}
+
+/// Returns the place of the first of the youngest connections whose lives add up to what can be compared.
+/// Connections are in the order of their first packets.
+fn youngest(connections: &[Connection]) -> usize {
+    let mut lives = Span::ZERO;
+    let longer = connections.iter().rposition(|one| {
+        lives = lives + one.last.saturating_since(one.began);
+        lives > COMPARED
+    });
+    longer.map_or(0, |place| place + 1)
+}
