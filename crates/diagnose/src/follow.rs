@@ -152,16 +152,7 @@ struct Tracked {
     /// Since when each side's window is zero.
     shut_since: [Option<Time>; 2],
     /// Retransmissions of each loss.
-    losses: Vec<OfLoss>,
-}
-
-/// Retransmissions of a loss.
-#[derive(Clone, Copy, Debug, Default)]
-struct OfLoss {
-    /// Bytes seen.
-    bytes: u64,
-    /// In the totals.
-    counted: Retransmitted,
+    losses: Vec<Retransmitted>,
 }
 
 /// Follows connections in bounded memory.
@@ -210,17 +201,11 @@ impl Follower {
         let connection = &mut self.table.connections()[place];
         let side = usize::from(seen.src != connection.ends[0]);
         let round_trips = connection.halves[1 - side].jitters.1;
-        let retransmitted = connection.halves[side].counts.retransmitted;
         connection.packet(seen);
         let acknowledged = &connection.halves[1 - side];
         // Without the way behind the capture point a round trip is not from end to end.
         if acknowledged.jitters.1 != round_trips && acknowledged.to.samples > 0 {
             self.totals.round_trips.record(connection.rtt[1 - side]);
-        }
-        let bytes = connection.halves[side].counts.retransmitted - retransmitted;
-        if bytes > 0 {
-            let loss = connection.losses.iter().rposition(|loss| usize::from(loss.side) == side);
-            self.retransmitted(seen, place, loss, bytes);
         }
         self.window(seen, place, side);
         if self.tracked.len() > self.most {
@@ -238,24 +223,6 @@ impl Follower {
         });
         self.totals.opened += 1;
         self.totals.open += 1;
-    }
-
-    /// Counts bytes that were retransmitted: with their loss, when that is settled.
-    fn retransmitted(&mut self, seen: &Seen, place: usize, loss: Option<usize>, bytes: u64) {
-        let Some(loss) = loss else {
-            let way = self.way(seen.src, seen.dst);
-            self.totals.add_retransmitted(
-                Cause::Unknown,
-                way,
-                Retransmitted { segments: 1, bytes },
-            );
-            return;
-        };
-        let losses = &mut self.tracked[place].losses;
-        if losses.len() <= loss {
-            losses.resize(loss + 1, OfLoss::default());
-        }
-        losses[loss].bytes += bytes;
     }
 
     /// Follows the window that a packet advertises.
@@ -359,18 +326,17 @@ impl Follower {
         tracked.settled = tracked.settled.max(limit);
         let connection = &self.table.connections()[place];
         let losses = connection.losses.len().max(tracked.losses.len());
-        tracked.losses.resize(losses, OfLoss::default());
+        tracked.losses.resize(losses, Retransmitted::default());
         let ends = connection.ends;
         let mut more: Vec<(Cause, u8, Retransmitted)> = Vec::new();
         for (index, loss) in (0..).zip(&connection.losses).filter(|(_, loss)| loss.at <= limit) {
-            let of_loss = &mut tracked.losses[index as usize];
-            let segments = u64::from(loss.retransmitted);
-            let bytes = of_loss.bytes - of_loss.counted.bytes;
+            let before = &mut tracked.losses[index as usize];
+            let all = Retransmitted { segments: u64::from(loss.retransmitted), bytes: loss.bytes };
             let counted = Retransmitted {
-                segments: segments.saturating_sub(of_loss.counted.segments),
-                bytes,
+                segments: all.segments.saturating_sub(before.segments),
+                bytes: all.bytes.saturating_sub(before.bytes),
             };
-            of_loss.counted = Retransmitted { segments, bytes: of_loss.bytes };
+            *before = all;
             let cause = recoveries.get(&index).map_or(Cause::Unknown, |(_, cause)| *cause);
             more.push((cause, loss.side, counted));
         }
@@ -422,11 +388,13 @@ impl Follower {
 }
 
 impl Tracked {
-    /// Returns whether retransmissions are missing in the totals.
+    /// Returns true if retransmissions are missing in the totals.
     fn misses(&self, connection: &Connection) -> bool {
-        let counted: u64 = self.losses.iter().map(|loss| loss.counted.segments).sum();
-        let all: u64 = connection.losses.iter().map(|loss| u64::from(loss.retransmitted)).sum();
-        counted < all || self.losses.iter().any(|loss| loss.bytes > loss.counted.bytes)
+        let counted = |number: usize| self.losses.get(number).copied().unwrap_or_default();
+        connection.losses.iter().enumerate().any(|(number, loss)| {
+            let counted = counted(number);
+            counted.segments < u64::from(loss.retransmitted) || counted.bytes < loss.bytes
+        })
     }
 }
 

@@ -54,6 +54,22 @@ pub(crate) fn is_bulk(stretch: &Stretch) -> bool {
 }
 
 impl Path {
+    /// A path of which nothing is known.
+    #[cfg(test)]
+    pub(super) const NONE: Path = Path {
+        base: 0.0,
+        rate: 0.0,
+        burst_rate: 0.0,
+        queued_rate: 0.0,
+        queue_most: 0.0,
+        queue_at_losses: 0.0,
+        loss_share: 0.0,
+        queue_least: 0.0,
+        plateau: 0.0,
+        mss: 0.0,
+        sparse: false,
+    };
+
     pub(crate) fn of(connection: &Connection, side: usize) -> Path {
         let base = connection.base(side).as_secs_f64();
         let mss = f64::from(connection.halves[side].mss());

@@ -22,6 +22,8 @@ const DROPS: usize = 8;
 const SPAN: f64 = 200.0;
 /// A rate is measured over so many segments at least.
 const LENGTH: f64 = 60.0;
+/// ... and over so many round trips, since when packets pass is known to one.
+const ROUND_TRIPS: f64 = 3.0;
 /// Rates between drops differ by this part at most ...
 const ALIKE: f64 = 0.06;
 /// ... and such are this part of all: losses by chance leave no two rates alike.
@@ -91,7 +93,7 @@ pub(super) fn policer(connection: &Connection, side: usize, path: &Path) -> Opti
         return None;
     }
     let passed = passed(connection, side, path);
-    let (found, levels) = explained(&passed, path.mss)?;
+    let (found, levels) = explained(&passed, path)?;
     let slack = slack(found, path.mss);
     let mut empty = vec![false; connection.losses.len()];
     for (point, level) in passed.iter().zip(levels) {
@@ -139,57 +141,57 @@ fn passed(connection: &Connection, side: usize, path: &Path) -> Vec<Passed> {
         let span = stretch.span().as_secs_f64();
         let rested = matches!(stretch.wait, Wait::Idle(_) | Wait::ZeroWindow)
             && span >= PAUSE.max(PAUSE_ROUND_TRIPS * path.base);
-        // Nothing is under way at the end of a rest.
-        let at = seconds(stretch.to) - if rested { 0.0 } else { path.base };
-        Passed { at: at.max(0.0), bytes, loss: None, rested }
+        let at = (seconds(stretch.to) - path.base).max(0.0);
+        Passed { at, bytes, loss: None, rested }
     };
     let mut points: Vec<Passed> = connection.account.stretches().iter().map(of_stretch).collect();
     let mut drops: Vec<Drop> = connection.halves[side].drops.clone();
-    drops.sort_by_key(|drop| (drop.at, drop.from));
-    // Of a round trip's drops, those before have not been sent again yet.
-    let mut first = 0;
-    points.extend(drops.iter().enumerate().map(|(number, drop)| {
+    drops.sort_by_key(|drop| drop.at);
+    let of_drop = |drop: &Drop| {
         let at = seconds(drop.at);
-        while at - seconds(drops[first].at) > path.base {
-            first += 1;
-        }
-        let lacking = (number - first) as f64 * path.mss;
-        let bytes = (drop.from as f64 - lacking).max(0.0);
+        let next = points.partition_point(|point| point.at < at);
+        let before = next.checked_sub(1).map_or((0.0, 0.0), |place| (points[place].at, points[place].bytes));
+        let bytes = points.get(next).map_or(before.1, |next| {
+            let part = (at - before.0) / (next.at - before.0).max(1e-9);
+            before.1 + part.clamp(0.0, 1.0) * (next.bytes - before.1)
+        });
         Passed { at, bytes, loss: Some(drop.loss), rested: false }
-    }));
+    };
+    let of_drops: Vec<Passed> = drops.iter().map(of_drop).collect();
+    points.extend(of_drops);
     points.sort_by(|a, b| a.at.total_cmp(&b.at));
-    let mut most = 0.0_f64;
-    for point in &mut points {
-        most = most.max(point.bytes);
-        point.bytes = most;
-    }
     points
 }
 
 /// Returns the policer whose bucket is empty at most drops, with what it held at each point.
-fn explained(passed: &[Passed], mss: f64) -> Option<(Policer, Vec<f64>)> {
-    let found = fit(passed, mss)?;
+fn explained(passed: &[Passed], path: &Path) -> Option<(Policer, Vec<f64>)> {
+    let found = fit(passed, path)?;
     let levels = levels(passed, found);
-    let slack = slack(found, mss);
+    let slack = slack(found, path.mss);
+    // When packets pass is known to a round trip.
+    let least = -3.0 * slack - found.rate * path.base;
     let at_drops = passed.iter().zip(&levels).filter(|(point, _)| point.loss.is_some());
-    let empty = at_drops.clone().filter(|(_, level)| **level <= slack).count();
+    let empty = at_drops.clone().filter(|(_, level)| (least..=slack).contains(*level)).count();
     let enough = empty as f64 >= EMPTY * at_drops.count() as f64;
     enough.then_some((found, levels))
 }
 
 /// Returns rate and burst, if the rate is one.
-fn fit(passed: &[Passed], mss: f64) -> Option<Policer> {
+fn fit(passed: &[Passed], path: &Path) -> Option<Policer> {
     let mut rates = Vec::new();
     for busy in passed.split(|point| point.rested) {
-        rates.extend(self::rates(busy, LENGTH * mss));
+        rates.extend(self::rates(busy, LENGTH * path.mss, ROUND_TRIPS * path.base));
     }
     rates.sort_by(f64::total_cmp);
     let alike = common(&rates)?;
     let rate = alike.iter().sum::<f64>() / alike.len() as f64;
     let mut bursts = bursts(passed, rate);
+    // At first the bucket is full; after a pause it may be.
+    let at_first = *bursts.first()?;
     bursts.sort_by(f64::total_cmp);
-    let burst = *bursts.get((bursts.len().saturating_sub(1) as f64 * BURSTS) as usize)?;
-    (burst >= LEAST * mss).then_some(Policer { rate, burst })
+    let usual = bursts[((bursts.len() - 1) as f64 * BURSTS) as usize];
+    let burst = usual.max(at_first);
+    (burst >= LEAST * path.mss).then_some(Policer { rate, burst })
 }
 
 /// Returns the highest of these sorted rates that many have in common.
@@ -205,13 +207,15 @@ fn common(rates: &[f64]) -> Option<&[f64]> {
     groups.filter(|group| group.len() >= many).last()
 }
 
-/// Returns the rates from each drop to the first that is so many bytes further.
-fn rates(passed: &[Passed], length: f64) -> Vec<f64> {
+/// Returns the rates from each drop to the first that is so many bytes and seconds later.
+fn rates(passed: &[Passed], length: f64, span: f64) -> Vec<f64> {
     let lost: Vec<&Passed> = passed.iter().filter(|point| point.loss.is_some()).collect();
     let mut found = Vec::with_capacity(lost.len());
     let mut to = 0;
     for begin in &lost {
-        while to < lost.len() && lost[to].bytes - begin.bytes < length {
+        while to < lost.len()
+            && (lost[to].bytes - begin.bytes < length || lost[to].at - begin.at < span)
+        {
             to += 1;
         }
         let Some(end) = lost.get(to) else { break };
@@ -268,21 +272,22 @@ fn levels(passed: &[Passed], policer: Policer) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    const MSS: f64 = 1448.0;
+    const PATH: Path = Path { mss: 1448.0, base: 0.01, ..Path::NONE };
+    const MSS: f64 = PATH.mss;
 
     /// Returns what passes a bucket of this rate (bytes/s) and burst (bytes) of a sender that sends at
-    /// `offered(t)` bytes/s, every 10 ms for 20 s; from `rests` on it pauses for a second, five times.
+    /// `offered(t)` bytes/s, every 10 ms and at each drop for 20 s; if it `pauses`, for the last second of four.
     fn policed(policer: Policer, offered: impl Fn(f64) -> f64, pauses: bool) -> Vec<Passed> {
         let (mut bytes, mut level, mut owed) = (0.0, policer.burst, 0.0);
         let mut points = Vec::new();
-        for step in 1..=2_000_u32 {
-            let at = f64::from(step) * 0.01;
-            level = (level + policer.rate * 0.01).min(policer.burst);
+        let mut lost = None;
+        for step in 1..=20_000_u32 {
+            let at = f64::from(step) * 0.001;
+            level = (level + policer.rate * 0.001).min(policer.burst);
             let pauses = pauses && at % 4.0 >= 3.0;
             if !pauses {
-                owed += offered(at) * 0.01;
+                owed += offered(at) * 0.001;
             }
-            let mut lost = None;
             while owed >= MSS {
                 owed -= MSS;
                 match level >= MSS {
@@ -290,8 +295,10 @@ mod tests {
                     false => lost = Some(step),
                 }
             }
-            let rested = pauses && at % 4.0 >= 3.985;
-            points.push(Passed { at, bytes, loss: lost, rested });
+            if step % 10 == 0 || lost.is_some() {
+                let rested = pauses && at % 4.0 >= 3.985;
+                points.push(Passed { at, bytes, loss: lost.take(), rested });
+            }
         }
         points
     }
@@ -308,7 +315,7 @@ mod tests {
                 let truth = Policer { rate: 5e5, burst };
                 let offered = |at: f64| in_turns(at) + burst / 2.0;
                 let points = policed(truth, offered, pauses);
-                let (found, levels) = explained(&points, MSS).expect("a policer");
+                let (found, levels) = explained(&points, &PATH).expect("a policer");
                 assert!((found.rate / truth.rate - 1.0).abs() < 0.05, "{truth:?} {found:?}");
                 assert!((found.burst / truth.burst - 1.0).abs() < 0.3, "{truth:?} {found:?}");
                 let lost = points.iter().zip(&levels).filter(|(point, _)| point.loss.is_some());
@@ -331,6 +338,6 @@ mod tests {
                 Passed { at, bytes, loss, rested: false }
             })
             .collect();
-        assert!(explained(&points, MSS).is_none());
+        assert!(explained(&points, &PATH).is_none());
     }
 }

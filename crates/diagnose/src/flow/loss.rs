@@ -26,6 +26,8 @@ pub(crate) struct Loss {
     pub(crate) trigger: Trigger,
     /// Timeouts during the recovery.
     pub(crate) timeouts: u16,
+    /// Bytes retransmitted.
+    pub(crate) bytes: u64,
     /// Segments retransmitted; those retransmitted more than once.
     pub(crate) retransmitted: u32,
     pub(crate) again: u32,

@@ -206,6 +206,7 @@ impl Connection {
             over: at,
             trigger: if by_timer { Trigger::Timer } else { Trigger::Acks },
             timeouts: u16::from(by_timer),
+            bytes: 0,
             retransmitted: 1,
             again: 0,
             under_way,

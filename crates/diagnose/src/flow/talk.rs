@@ -50,9 +50,6 @@ impl Connection {
         }
         let novelty = half.flight.sent(from, to, half.next, at);
         half.counts.bytes += novelty.new + novelty.filled - u64::from(fin && novelty.again == 0);
-        // A FIN takes a sequence number, but is no byte.
-        let fin_again = fin && to <= half.next && novelty.again > 0;
-        half.counts.retransmitted += novelty.again - u64::from(fin_again);
         half.fin_sent |= fin;
         let late = novelty.hole_opened.filter(|_| novelty.filled > 0);
         let sent_before = late.or(novelty.sent_before).filter(|_| novelty.sends_before <= 1);
@@ -62,8 +59,15 @@ impl Connection {
             self.suspect(seen, side, at, to);
         }
         if novelty.again > 0 || (late.is_some() && !overtaken) {
-            self.halves[side].counts.retransmitted += novelty.filled;
             self.retransmission(seen, side, at, (from, to), &novelty);
+            // A FIN takes a sequence number, but is no byte.
+            let fin_again = fin && to <= self.halves[side].next && novelty.again > 0;
+            let bytes = novelty.again + novelty.filled - u64::from(fin_again);
+            self.halves[side].counts.retransmitted += bytes;
+            let loss = self.last_loss(side);
+            if let Some(loss) = self.losses.get_mut(loss as usize) {
+                loss.bytes += bytes;
+            }
             if let Some(sent) = sent_before
                 && self.halves[side].drops.len() < MOST_DROPS
                 && let Some(recovery) = self.recoveries[side]

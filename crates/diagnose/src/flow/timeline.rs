@@ -23,7 +23,7 @@ pub(super) enum Step {
 /// The time of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timeline {
-    /// The time of the last packet by the capture's clock.
+    /// The latest time of a packet by the capture's clock, since that was set.
     last: Time,
     /// Nanoseconds added to the capture's clock, which its jumps took.
     shift: i64,
@@ -34,7 +34,7 @@ impl Timeline {
         Timeline { last: at.min(LATEST), shift: 0 }
     }
 
-    /// Returns the time of the last packet by the capture's clock.
+    /// Returns the latest time by the capture's clock.
     pub(super) fn last(&self) -> Time {
         self.last
     }
@@ -49,10 +49,11 @@ impl Timeline {
             let jump = at.as_nanos() as i64 - self.last.as_nanos() as i64;
             self.shift = self.shift.saturating_sub(jump);
             step = Step::Set;
+            self.last = at;
         } else if backward > Span::ZERO {
             step = Step::Backward;
         }
-        self.last = at;
+        self.last = self.last.max(at);
         let shifted = (at.as_nanos() as i64).saturating_add(self.shift);
         (Time::from_nanos(shifted.max(0) as u64), step)
     }
