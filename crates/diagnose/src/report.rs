@@ -207,7 +207,9 @@ fn artefacts(connection: &Connection) -> Vec<Artefact> {
         add(
             ArtefactKind::MissingPackets,
             missing,
-            &format!("{lacking} bytes were acknowledged that the capture does not have: it lost packets"),
+            &format!(
+                "{lacking} bytes were acknowledged that the capture does not have: it lost packets"
+            ),
         );
     }
     add(ArtefactKind::DuplicatedPackets, connection.copies, &copied(connection));

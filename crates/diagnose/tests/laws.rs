@@ -17,6 +17,8 @@ pub(crate) enum Law {
     AddsUp,
     /// No time is lost to an outage, a timeout or random loss.
     NoInventedLoss,
+    /// Every byte is counted once, and none as retransmitted.
+    Bytes,
     /// Idle time is that of the applications.
     IdleTime,
     /// No number in a sentence, and no count, is greater than what the connection contains.
@@ -39,8 +41,11 @@ pub(crate) fn check(law: Law, synthetic: &Synthetic) -> Result<(), String> {
     match law {
         Law::AddsUp => adds_up(connection),
         Law::NoInventedLoss => invents_no_loss(synthetic, connection, &truth),
+        Law::Bytes => counts_bytes_once(synthetic, connection, &truth),
         Law::IdleTime => knows_idle_time(synthetic, connection, &truth),
-        Law::NothingBeyond => claims_nothing_beyond(&diagnosis, connection, packets.len() as u64),
+        Law::NothingBeyond => {
+            claims_nothing_beyond(&diagnosis, connection, (packets.len() as u64, &truth))
+        }
     }
 }
 
@@ -91,6 +96,25 @@ fn invents_no_loss(
     }
 }
 
+/// Bytes of payload are those of the applications, and none was retransmitted.
+fn counts_bytes_once(
+    synthetic: &Synthetic,
+    connection: &Connection,
+    truth: &Truth,
+) -> Result<(), String> {
+    let (bytes, again) = (connection.bytes, connection.retransmitted_bytes);
+    // A repeated FIN counts as one byte of the sequence space.
+    let closes = synthetic.shape.fins.map_or(0, u64::from);
+    if again > closes {
+        return Err(format!("{again} bytes count as retransmitted"));
+    }
+    let whole = synthetic.view.directions == Directions::Both;
+    match whole && bytes != truth.bytes {
+        true => Err(format!("{bytes} bytes where there are {}", truth.bytes)),
+        false => Ok(()),
+    }
+}
+
 /// Share of the idle time, and seconds, by which it may be missed.
 const IDLE_SHARE: f64 = 0.05;
 const IDLE_S: f64 = 0.005;
@@ -126,8 +150,8 @@ fn knows_idle_time(
     };
     for (number, (named, idle)) in pairs.into_iter().enumerate() {
         // The copy of the last packet ends the capture later.
-        let copies = synthetic.view.copies.map_or(0.0, |it| f64::from(it.after_us) / 1e6);
-        let tolerance = idle * IDLE_SHARE + IDLE_S + copies;
+        let copies = synthetic.view.copies.map_or(0, |it| it.after_us + it.varies_us);
+        let tolerance = idle * IDLE_SHARE + IDLE_S + f64::from(copies) / 1e6;
         let most = if idle > 0.0 { idle + truth.acks_s } else { 0.0 };
         if named < idle - tolerance || named > most + tolerance {
             let who = if number == 0 { "client" } else { "server" };
@@ -144,7 +168,7 @@ fn knows_idle_time(
 fn claims_nothing_beyond(
     diagnosis: &Diagnosis,
     connection: &Connection,
-    packets: u64,
+    (packets, truth): (u64, &Truth),
 ) -> Result<(), String> {
     let reasons = connection.intervals.iter().map(|one| &one.reason);
     let artefacts = connection.artefacts.iter().chain(&diagnosis.artefacts);
@@ -152,7 +176,7 @@ fn claims_nothing_beyond(
     for sentence in reasons.chain(meanings) {
         for (value, unit) in quantities(sentence) {
             let most = match unit.as_str() {
-                "bytes" => connection.bytes as f64,
+                "bytes" => truth.bytes as f64,
                 "segments" | "segment" | "packets" | "packet" | "times" => packets as f64,
                 "s" => connection.duration_s,
                 "ms" => connection.duration_s * 1e3,

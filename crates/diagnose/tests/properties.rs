@@ -51,6 +51,7 @@ macro_rules! laws_hold {
 laws_hold! {
     the_account_adds_up AddsUp,
     no_loss_is_invented NoInventedLoss,
+    every_byte_is_counted_once Bytes,
     idle_time_is_that_of_the_applications IdleTime,
     no_number_exceeds_the_connection NothingBeyond,
 }

@@ -87,7 +87,9 @@ pub(super) fn is_queue(risen: f64, path: &Path) -> bool {
 /// Returns the policer that explains the losses of one direction, if one does.
 pub(super) fn policer(connection: &Connection, side: usize, path: &Path) -> Option<Policed> {
     let drops = &connection.halves[side].drops;
-    let ends = || Some((drops.iter().map(|drop| drop.from).min()?, drops.iter().map(|drop| drop.from).max()?));
+    let ends = || {
+        Some((drops.iter().map(|drop| drop.from).min()?, drops.iter().map(|drop| drop.from).max()?))
+    };
     let (first, last) = ends()?;
     if drops.len() < DROPS || ((last - first) as f64) < SPAN * path.mss {
         return None;

@@ -205,7 +205,14 @@ impl Pcapng {
         let snap_len = self.interfaces.get(self.section).map_or(0, |interface| interface.snap_len);
         let most = if snap_len == 0 { wire } else { wire.min(snap_len) };
         let kept = (most as usize).min(body.len() - 4);
-        Some(Packet { interface: 0, stamp: None, at: 4, frame: &body[4..4 + kept], wire, direction: 0 })
+        Some(Packet {
+            interface: 0,
+            stamp: None,
+            at: 4,
+            frame: &body[4..4 + kept],
+            wire,
+            direction: 0,
+        })
     }
 
     /// The packet block that the enhanced one has replaced.

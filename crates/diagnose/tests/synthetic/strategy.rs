@@ -105,8 +105,10 @@ fn stacks(of: Dimension) -> impl Strategy<Value = Stack> {
 }
 
 fn views(of: Dimension) -> impl Strategy<Value = View> {
-    let copies = (0..200_000_u32, any::<bool>())
-        .prop_map(|(after_us, interfaces)| Some(Copies { after_us, interfaces }));
+    let copies = (0..200_000_u32, 0..100_000_u32, any::<bool>());
+    let copies = copies.prop_map(|(after_us, varies_us, interfaces)| {
+        Some(Copies { after_us, varies_us, interfaces })
+    });
     let copies = when(of, Dimension::Copies, copies, None);
     let swapped = when(of, Dimension::OvertakenAcks, 1..10_u32, 0);
     let early = when(of, Dimension::EarlyAcks, 1..300_u32, 0);

@@ -10,6 +10,8 @@ use ackord_wire::Flags;
 pub(crate) struct Copies {
     /// Time from a packet to its copy, us.
     pub(crate) after_us: u32,
+    /// By how much that varies, as a queue does, us.
+    pub(crate) varies_us: u32,
     /// True if the two points are two interfaces of the file; otherwise only their link-layer
     /// addresses differ.
     pub(crate) interfaces: bool,
@@ -123,9 +125,17 @@ impl View {
     }
 
     fn copy(&self, seen: &mut Vec<Seen>) {
-        let Some(Copies { after_us, interfaces }) = self.copies else { return };
+        let Some(Copies { after_us, varies_us, interfaces }) = self.copies else { return };
+        // A queue keeps the order, and its length changes by degrees.
+        let mut last = 0;
+        let mut left = |at: u64| {
+            let phase = at / (200_000 * US) % 2_000;
+            let more = phase.min(2_000 - phase) * u64::from(varies_us) / 1_000;
+            last = (at + (u64::from(after_us) + more) * US).max(last);
+            Time::from_nanos(last)
+        };
         let copy = |it: &Seen| Seen {
-            at: Time::from_nanos(it.at.as_nanos() + u64::from(after_us) * US),
+            at: left(it.at.as_nanos()),
             ttl: it.ttl - 1,
             interface: u16::from(interfaces),
             hop: 2,

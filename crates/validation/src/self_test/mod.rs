@@ -51,7 +51,7 @@
 //! | shaper | it never rests, held by a token bucket or at a rate that came down from a higher one | path-limited |
 //! | unfair-share | it never rests, and of n flows in a second this one has less than 1/2n, with more to send | window-growth; path-limited where the capture shows no other connection |
 //! | path-limited | it never rests | receiver-window, send-buffer if the kernel counts so |
-//! | receiver-window | the kernel counts `rwnd_limited` for most of the time around | delayed-ack while one is held back |
+//! | receiver-window | the kernel counts `rwnd_limited` for most of the time around | delayed-ack while one is held back; zero-window in the cases of `peers/` whose application reads slowly |
 //! | send-buffer | the kernel counts `sndbuf_limited`, or all that was written is sent and the application has more | window-growth in the first slow start |
 //! | ack-path | ACKs of what the sender waits for were sent, dropped, and no later one has come | |
 //! | path-limited | nothing is unsent: what is under way takes its time | the application's idleness, if it says more later |
@@ -61,6 +61,9 @@
 //! | window-growth | likewise: none, or by congestion | what else the last recovery was of |
 //!
 //! Beside the strict figure one with a tolerance of a base round trip is given.
+//!
+//! Where no byte was lost or sent twice, time that is attributed to an outage, a timeout or random loss is
+//! invented, at whatever instant. The report lists these captures.
 //!
 //! Not modelled: rates that change otherwise than once (a
 //! shaper is a token bucket or a link whose rate comes down), queues in the direction of acknowledgments, ECN,
