@@ -28,6 +28,8 @@ const ROUND_TRIPS: f64 = 3.0;
 const ALIKE: f64 = 0.06;
 /// ... and such are this part of all: losses by chance leave no two rates alike.
 const MANY: f64 = 0.4;
+/// ... and so many at least.
+const RATES: f64 = 4.0;
 /// Quantile of the bursts before first drops that is taken: some find the bucket not full.
 const BURSTS: f64 = 0.75;
 /// A bucket is empty where it holds no more than so many segments, or half of it ...
@@ -39,9 +41,11 @@ const NEARLY: f64 = 2.0;
 /// A bucket of fewer segments is none.
 const LEAST: f64 = 8.0;
 /// This part of all drops finds it empty.
-const EMPTY: f64 = 0.6;
+const EMPTY: f64 = 0.9;
 /// The path carries this much more than the rate.
 const BEYOND: f64 = 1.3;
+/// A rate that differs by less than this part from that of a standing queue is the queue's.
+const SERVED: f64 = 0.25;
 /// A round trip longer than the base by this part, and by this many seconds, shows a queue.
 const RISEN: f64 = 0.3;
 const QUEUE: f64 = 0.002;
@@ -108,7 +112,11 @@ pub(super) fn policer(connection: &Connection, side: usize, path: &Path) -> Opti
     };
     let queued = |loss: &&Loss| is_queue(loss.rtt.as_secs_f64() - path.base, path);
     let by_acks = connection.losses.iter().filter(mine);
+    // The rate at which a queue is served is no policer's.
+    let served = is_queue(path.queue_most, path)
+        && (path.queued_rate / found.rate - 1.0).abs() <= SERVED;
     let sound = path.rate >= BEYOND * found.rate
+        && !served
         && by_acks.clone().filter(queued).count() * 2 <= by_acks.count();
     sound.then_some(Policed { policer: found, empty })
 }
@@ -198,7 +206,7 @@ fn fit(passed: &[Passed], path: &Path) -> Option<Policer> {
 
 /// Returns the highest of these sorted rates that many have in common.
 fn common(rates: &[f64]) -> Option<&[f64]> {
-    let many = (MANY * rates.len() as f64).ceil().max(3.0) as usize;
+    let many = (MANY * rates.len() as f64).ceil().max(RATES) as usize;
     let mut from = 0;
     let groups = (0..rates.len()).map(|to| {
         while rates[from] < rates[to] * (1.0 - 2.0 * ALIKE) {
@@ -209,20 +217,16 @@ fn common(rates: &[f64]) -> Option<&[f64]> {
     groups.filter(|group| group.len() >= many).last()
 }
 
-/// Returns the rates from each drop to the first that is so many bytes and seconds later.
+/// Returns the rates from one drop to the first that is so many bytes and seconds later, and so on from there.
 fn rates(passed: &[Passed], length: f64, span: f64) -> Vec<f64> {
     let lost: Vec<&Passed> = passed.iter().filter(|point| point.loss.is_some()).collect();
-    let mut found = Vec::with_capacity(lost.len());
-    let mut to = 0;
-    for begin in &lost {
-        while to < lost.len()
-            && (lost[to].bytes - begin.bytes < length || lost[to].at - begin.at < span)
-        {
-            to += 1;
-        }
-        let Some(end) = lost.get(to) else { break };
-        if end.at > begin.at {
-            found.push((end.bytes - begin.bytes) / (end.at - begin.at));
+    let mut found = Vec::new();
+    let mut from = 0;
+    for to in 0..lost.len() {
+        let (bytes, time) = (lost[to].bytes - lost[from].bytes, lost[to].at - lost[from].at);
+        if bytes >= length && time >= span {
+            found.push(bytes / time);
+            from = to;
         }
     }
     found
