@@ -2,8 +2,8 @@
 //!
 //! Two connections of one host that send at the same time show it: their numbers are near each other where one
 //! counter serves both, and anywhere where each socket has its own. Where only one connection of a host is
-//! known, regular numbers are taken for a socket's own if the host uses timestamps: those that count for the
-//! whole host (Windows, printers, controllers) use none.
+//! known, regular numbers are taken for a socket's own if the host uses timestamps, which those that count for the
+//! whole host (Windows, printers, controllers) do not, and if its bytes were lost at other times, too.
 //!
 //! Not modelled: a counter per destination with several connections to it of which the capture has one.
 
@@ -34,7 +34,8 @@ pub(crate) fn settle_numbers(connections: &mut [Connection]) {
             let half = &connection.halves[side];
             let compared = compared.get(&(index, side)).copied().unwrap_or_default();
             let own = compared.all > 0 && compared.alike * 5 <= compared.all;
-            let alone = compared.all == 0 && half.size.stamped;
+            let lossy = connection.losses.iter().any(|loss| usize::from(loss.side) == side);
+            let alone = compared.all == 0 && half.size.stamped && lossy;
             half.numbers.is_regular() && (own || alone)
         });
         connection.settle_suspects(trusted);

@@ -5,7 +5,7 @@
 use super::bottleneck::Bottleneck;
 use super::episodes::{Episode, Kind, episodes};
 use super::facts::{Facts, index};
-use super::plan::{Plan, Suite};
+use super::plan::Plan;
 use super::view::View;
 use ackord_diagnose::Cause;
 use ackord_live::Direction;
@@ -58,11 +58,10 @@ pub(super) fn truth(plan: &Plan, facts: &Facts) -> Vec<TrueInterval> {
     intervals
 }
 
-/// A window that a slow application keeps small is its zero window as well, whether the last bytes of it
-/// can be used or not. The cases of stock kernels are judged as they always were.
+/// Returns the other view of a receiver window in cases whose application reads slowly: its window is zero for
+/// want of reading, whether the last bytes of it can be used or not.
 fn reading(plan: &Plan, cause: Cause) -> Option<Cause> {
-    let slow = plan.suite == Suite::Peers && plan.reader.is_some();
-    (slow && cause == Cause::ReceiverWindow).then_some(Cause::ZeroWindow)
+    (plan.reader.is_some() && cause == Cause::ReceiverWindow).then_some(Cause::ZeroWindow)
 }
 
 struct Judge<'a> {
