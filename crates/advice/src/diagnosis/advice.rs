@@ -57,7 +57,7 @@ fn remedies(connections: &[&&Connection]) -> Table {
             words("where") => &remedy.r#where,
         ]
     })
-    .captioned("So much less time the same transfer would take, predicted by simulation.")
+    .captioned("How much less time the same transfer would take, without the time of idle applications.")
 }
 
 /// Whether a gain came, for people.
@@ -74,7 +74,8 @@ pub fn verification_document(
         words("gain") => what,
         numbers("less time", "%") => Cell::number(gain, 1),
         words("95 % interval") => interval.map(|[low, high]| format!("{low:.1} to {high:.1}")),
-    ]);
+    ])
+    .captioned("How much less time the same transfer takes, without the time of idle applications.");
     let [old, new] = verification.connections;
     let remedy = verification.remedy.clone().unwrap_or_else(|| "none was predicted".to_owned());
     let facts = vec![

@@ -4,6 +4,7 @@ mod bad;
 mod exports;
 mod look;
 mod made;
+mod predict;
 
 use crate::common::{files_below, json, output, printed, text};
 use std::path::{Path, PathBuf};
