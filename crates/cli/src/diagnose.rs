@@ -26,7 +26,7 @@ use ackord_advice::{
 };
 use ackord_diagnose::{DiagnoseError, Diagnosis, Options, Trace, diagnose};
 use ackord_report::OutputFile;
-use advice::AdviceArguments;
+use advice::{AdviceArguments, Limit};
 use clap::Args;
 use exports::{ExportArguments, Found};
 use live::LiveArguments;
@@ -74,6 +74,7 @@ Examples:
   sudo tcpdump -i eth0 -s 128 -w - tcp | ackord diagnose -
   sudo ackord diagnose --live eth0 --for '60 s'
   sudo ackord diagnose --live eth0 --metrics 127.0.0.1:9477
+  ackord diagnose slow.pcapng --predict-for '1 min'
   ackord diagnose --verify before.pcapng after.pcapng --remedy bbr
 
 Exit codes: 0 success, also for a capture without TCP; 2 not a capture, or an output that cannot be written;
@@ -109,9 +110,10 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
     };
     let work = Work { arguments, sources: &sources, interrupt: &interrupt };
     refuse_unknown(arguments, &diagnosis)?;
-    let (chosen, traces) = work.traces(&diagnosis)?;
+    let limit = arguments.advice.limit(&interrupt);
+    let (chosen, traces) = work.traces(&diagnosis, &limit)?;
     let remarks = match arguments.advice.predicts() {
-        true => advice::fill(&mut diagnosis, &traces, arguments.connection, &interrupt),
+        true => advice::fill(&mut diagnosis, &traces, arguments.connection, &limit),
         false => Vec::new(),
     };
     let document = diagnosis_document(&diagnosis, arguments.connection, &remarks);
@@ -136,7 +138,8 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
         files.extend(pictures_of(&diagnosis, &traces, arguments.connection));
         files.extend(arguments.connection.map(|id| found.qlog_file(id)));
         files
-    })
+    })?;
+    if limit.interrupted() { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
 /// A capture without a single frame is no answer.
@@ -179,45 +182,72 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn read(&self, what: &str, options: Options) -> Result<(Diagnosis, Vec<Trace>), Failure> {
-        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = self.arguments.jobs.unwrap_or_else(processors);
-        let options = Options { jobs, ..options };
         // Ctrl-C ends the program at the other end of a pipe, too: what came of it is wanted.
         let others = self.arguments.live.interface().is_some()
             || Sources::waits_for_others(&self.arguments.captures);
+        let go_on = || if others { ControlFlow::Continue(()) } else { self.interrupt.check() };
+        let found = self.read_while(what, options, &go_on)?;
+        found.ok_or(Failure::Interrupted)
+    }
+
+    /// Reads as long as `go_on` continues; returns nothing if it did not.
+    fn read_while(
+        &self,
+        what: &str,
+        options: Options,
+        go_on: &dyn Fn() -> ControlFlow<()>,
+    ) -> Result<Option<(Diagnosis, Vec<Trace>)>, Failure> {
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = self.arguments.jobs.unwrap_or_else(processors);
+        let options = Options { jobs, ..options };
         let meter = Meter::begin(what);
         let found = diagnose(self.sources.readers()?, &options, &mut |share| {
             if let Some(share) = share {
                 meter.at(share);
             }
-            if others { ControlFlow::Continue(()) } else { self.interrupt.check() }
+            go_on()
         });
         meter.end();
-        found.map_err(|error| match error {
-            DiagnoseError::Interrupted => Failure::Interrupted,
-            error => Failure::Diagnose(error.to_string()),
-        })
+        match found {
+            Ok(found) => Ok(Some(found)),
+            Err(DiagnoseError::Interrupted) => Ok(None),
+            Err(error) => Err(Failure::Diagnose(error.to_string())),
+        }
     }
 
-    /// The connections that get a graph, and the packets of these and whatever else needs them: a
-    /// second pass, where there can be one.
-    fn traces(&self, diagnosis: &Diagnosis) -> Result<(Vec<u32>, Vec<Trace>), Failure> {
+    /// Reads packets for predictions, as far as these have time.
+    fn read_within(&self, options: Options, limit: &Limit<'_>) -> Result<Vec<Trace>, Failure> {
+        let found = self.read_while("reading packets", options, &|| limit.check())?;
+        Ok(found.map_or_else(Vec::new, |(_, traces)| traces))
+    }
+
+    /// Returns the connections that get a graph, and the packets of these and of all that need them: a second
+    /// pass, if there can be one. Packets that only predictions need are limited in number.
+    fn traces(
+        &self,
+        diagnosis: &Diagnosis,
+        limit: &Limit<'_>,
+    ) -> Result<(Vec<u32>, Vec<Trace>), Failure> {
         let DiagnoseArguments { connection, exports, output, advice, .. } = self.arguments;
         let chosen = connections_to_trace(diagnosis, *connection, MOST_DRAWN);
-        let kept = if exports.needs_all() {
-            connections_to_trace(diagnosis, *connection, MOST_COMMENTED)
-        } else if output.wants_files() || exports.wanted() {
-            chosen.clone()
-        } else if advice.predicts() {
-            connections_to_trace(diagnosis, *connection, advice::MOST_ADVISED)
-        } else {
-            Vec::new()
+        let wanted = output.wants_files() || exports.wanted();
+        let kept = match (exports.needs_all(), wanted) {
+            (true, _) => connections_to_trace(diagnosis, *connection, MOST_COMMENTED),
+            (false, true) => chosen.clone(),
+            (false, false) if advice.predicts() => {
+                let all = connections_to_trace(diagnosis, *connection, advice::MOST_ADVISED);
+                advice::keepable(diagnosis, all)
+            }
+            (false, false) => Vec::new(),
         };
         if kept.is_empty() || !self.sources.can_be_read_again() {
             return Ok((chosen, Vec::new()));
         }
         let options = Options { points_of: ends_of(diagnosis, &kept), ..Options::default() };
-        let (_, mut traces) = self.read("reading packets", options)?;
+        let mut traces = match wanted || exports.needs_all() {
+            true => self.read("reading packets", options)?.1,
+            false => self.read_within(options, limit)?,
+        };
         traces.retain(|trace| kept.contains(&trace.connection));
         Ok((chosen, traces))
     }

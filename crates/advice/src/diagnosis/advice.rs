@@ -62,7 +62,7 @@ fn remedies(connections: &[&&Connection]) -> Table {
             words("where") => &remedy.r#where,
         ]
     })
-    .captioned("Predicted by simulation: how much less time the same transfer would take.")
+    .captioned("Predicted: how much less time the same transfer would take, without the time of idle applications.")
 }
 
 /// Builds the comparison of the predicted gain with the measured one, for people.
@@ -79,7 +79,8 @@ pub fn verification_document(
         words("gain") => what,
         numbers("less time", "%") => Cell::number(gain, 1),
         words("95 % interval") => interval.map(|[low, high]| format!("{low:.1} to {high:.1}")),
-    ]);
+    ])
+    .captioned("How much less time the same transfer takes, without the time of idle applications.");
     let [old, new] = verification.connections;
     let remedy = verification.remedy.clone().unwrap_or_else(|| "none was predicted".to_owned());
     let facts = vec![

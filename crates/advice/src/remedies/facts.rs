@@ -5,8 +5,11 @@
 //! although the window never filled it), how much each transfer had, the receiver's largest window,
 //! between which transmissions an outage ended.
 
+use super::backoff::{Backoff, backoff};
+use super::limit::RateLimit;
 use super::model::{Outage, Place};
-use ackord_diagnose::{Cause, Connection, Interval, Point, PointKind, Trace, Vantage};
+use super::stalls::{Stalls, confidence};
+use ackord_diagnose::{Cause, Connection, Interval, PointKind, Trace, Vantage};
 use ackord_live::Direction;
 use ackord_measure::stats::quantile;
 
@@ -32,7 +35,7 @@ pub(crate) struct Facts {
     pub(crate) bytes: [u64; 2],
     /// Seconds by cause, as in [`Cause::ALL`].
     pub(crate) seconds: [f64; 28],
-    /// All but what applications waited, s.
+    /// As [`active_s`].
     pub(crate) active_s: f64,
     /// What of that came when all bytes were acknowledged: closing, which no model has, s.
     pub(crate) closing_s: f64,
@@ -41,6 +44,12 @@ pub(crate) struct Facts {
     pub(crate) rate: f64,
     /// What the bottleneck can do of payload, by trains, bit/s.
     pub(crate) capacity: Option<f64>,
+    /// The quartiles of the rates of trains about `capacity`, as multiples of it.
+    pub(crate) capacity_range: [f64; 2],
+    /// The rate that no remedy can exceed.
+    pub(crate) limit: Option<RateLimit>,
+    /// How losses reduce what is in flight.
+    pub(crate) backoff: Option<Backoff>,
     pub(crate) queue_s: f64,
     pub(crate) lost: f64,
     pub(crate) events: f64,
@@ -54,8 +63,10 @@ pub(crate) struct Facts {
     pub(crate) outages: Vec<Outage>,
     pub(crate) delays: Vec<Outage>,
     pub(crate) phases: Vec<Phase>,
-    /// Who writes twice, where small writes wait for each other, and how often it asks.
-    pub(crate) writes_twice: Option<(Direction, u64)>,
+    /// Small writes that wait for each other.
+    pub(crate) stalls: Option<Stalls>,
+    /// Mean confidence of that cause, 0 to 1.
+    pub(crate) stall_confidence: f64,
     /// The receiver's largest window, bytes.
     pub(crate) window: Option<f64>,
     /// Round trips from the vantage point to client and server.
@@ -83,18 +94,20 @@ impl Facts {
             seconds[share.cause.index()] = share.seconds;
         }
         let trace = trace.filter(|trace| !trace.points.is_empty());
-        let idle = seconds[Cause::ClientIdle.index()] + seconds[Cause::ServerIdle.index()];
         let mss = f64::from(path.mss.max(100));
         let mut facts = Facts {
             direction,
             place: place(connection, direction),
             bytes: [connection.bytes_by[sender], connection.bytes_by[1 - sender]],
             seconds,
-            active_s: (connection.duration_s - idle).max(1e-6),
+            active_s: active_s(connection),
             closing_s: trace.map_or(0.0, |trace| closing(connection, trace, sender)),
             rtt_s: path.base_rtt_s.or_else(|| both(connection.rtt_to_s)).unwrap_or(0.0),
             rate: path.rate_bit_s.unwrap_or(0.0),
             capacity: None,
+            capacity_range: [1.0, 1.0],
+            limit: None,
+            backoff: None,
             queue_s: path.queue_s.unwrap_or(0.0),
             lost: path.lost as f64,
             events: path.loss_events as f64,
@@ -107,7 +120,8 @@ impl Facts {
             outages: Vec::new(),
             delays: Vec::new(),
             phases: phases(connection, trace, sender),
-            writes_twice: None,
+            stalls: None,
+            stall_confidence: confidence(connection),
             window: None,
             rtt_to_s: connection.rtt_to_s,
         };
@@ -116,11 +130,15 @@ impl Facts {
         facts.outages = outages(connection, trace, Cause::Outage, answer_s);
         facts.delays = outages(connection, None, Cause::SpuriousDelay, facts.rtt_s);
         facts.leave_outages_out(connection, trace);
-        facts.writes_twice = facts.who_writes_twice(connection, trace);
         if let Some(trace) = trace {
-            facts.capacity = capacity(trace, facts.place, direction, mss);
+            if let Some((rate, range)) = capacity(trace, facts.place, direction, mss) {
+                (facts.capacity, facts.capacity_range) = (Some(rate), range);
+            }
             facts.window = window(trace);
+            facts.backoff = backoff(trace, facts.place, direction, (facts.rtt_s, mss));
         }
+        facts.stalls = Stalls::of(&facts, connection, trace);
+        facts.limit = RateLimit::of(&facts, connection, trace);
         facts
     }
 
@@ -142,35 +160,16 @@ impl Facts {
         self.lost_beside = beside.max(self.events_beside);
     }
 
-    /// Whether small writes wait for each other; then who writes, and how often.
-    fn who_writes_twice(
-        &self,
-        connection: &Connection,
-        trace: Option<&Trace>,
-    ) -> Option<(Direction, u64)> {
-        if self.share(&[Cause::NagleDelayedAck]) < 0.05 || self.bytes[1] == 0 {
-            return None;
-        }
-        let held: Vec<&Interval> =
-            connection.intervals.iter().filter(|it| it.cause == Cause::NagleDelayedAck).collect();
-        let Some(trace) = trace else {
-            // Who pauses before it asks.
-            let asks = self.on(&[Cause::ClientIdle]) >= self.on(&[Cause::ServerIdle]);
-            let writer = if asks { Direction::Upload } else { Direction::Download };
-            return Some((writer, held.len().max(self.phases.len()) as u64));
-        };
-        // A wait ends with the segment that was held.
-        let data: Vec<&Point> =
-            trace.points.iter().filter(|point| point.kind == PointKind::Data).collect();
-        let is_sent = |frame: u64| data.binary_search_by_key(&frame, |point| point.frame).is_ok();
-        let by_sender = held.iter().filter(|it| is_sent(it.frames[1])).count();
-        let apart = |pair: &[&Point]| pair[1].t - pair[0].t > 0.5 * self.rtt_s;
-        let groups = 1 + data.windows(2).filter(|pair| apart(pair)).count();
-        let (writer, count) = match 2 * by_sender >= held.len() {
-            true => (self.direction, groups.div_ceil(2)),
-            false => (self.direction.other(), groups),
-        };
-        Some((writer, count.max(held.len()) as u64))
+    /// The least time in which the connection's bytes can be transferred: at the highest rate that any remedy
+    /// is credited with, and a round trip, s.
+    pub(crate) fn floor_s(&self) -> f64 {
+        let bits = 8.0 * self.bytes[0] as f64;
+        self.limit.map_or(0.0, |limit| bits / limit.bit_s) + self.rtt_s
+    }
+
+    /// What that leaves to gain at most, percent of the active time.
+    pub(crate) fn most_gain_percent(&self) -> f64 {
+        (100.0 * (1.0 - self.floor_s() / self.active_s)).clamp(0.0, 100.0)
     }
 
     /// Seconds spent on any of these.
@@ -182,6 +181,17 @@ impl Facts {
     pub(crate) fn share(&self, causes: &[Cause]) -> f64 {
         self.on(causes) / self.active_s
     }
+}
+
+/// The active time of a connection: from its first packet to its last, without the time in which an
+/// application had nothing to send, s.
+///
+/// This is the only definition of "the time the same transfer would take": of what is observed, of what is
+/// simulated, of every gain that is predicted and of every gain that is measured.
+pub(crate) fn active_s(connection: &Connection) -> f64 {
+    let idle = connection.causes.iter().filter(|share| is_idle(share.cause));
+    let idle: f64 = idle.map(|share| share.seconds).sum();
+    (connection.duration_s - idle).max(1e-6)
 }
 
 fn both([one, other]: [Option<f64>; 2]) -> Option<f64> {
@@ -238,10 +248,13 @@ fn phases(connection: &Connection, trace: Option<&Trace>, sender: usize) -> Vec<
         }
         return phases;
     };
+    let mut at = 0;
     for point in trace.points.iter().filter(|point| point.kind == PointKind::Data) {
         // What leaves at the end of a wait belongs to what follows.
-        let phase = phases.iter_mut().find(|phase| point.t < phase.to_s - 1e-9);
-        if let Some(phase) = phase {
+        while phases.get(at).is_some_and(|phase| point.t >= phase.to_s - 1e-9) {
+            at += 1;
+        }
+        if let Some(phase) = phases.get_mut(at) {
             phase.bytes += point.to.saturating_sub(point.from) as f64;
         }
     }
@@ -314,8 +327,14 @@ fn outage(
     Outage { from_s: from, least_s, most_s: (arrived - from).max(least_s) }
 }
 
-/// The rate of trains: a number of ACKs, or of segments, that follow each other closely.
-fn capacity(trace: &Trace, place: Option<Place>, direction: Direction, mss: f64) -> Option<f64> {
+/// The rate of trains: a number of ACKs, or of segments, that follow each other closely. With the quartiles
+/// of the fast half, as multiples of it.
+fn capacity(
+    trace: &Trace,
+    place: Option<Place>,
+    direction: Direction,
+    mss: f64,
+) -> Option<(f64, [f64; 2])> {
     let receives = if direction == Direction::Download { Place::Client } else { Place::Server };
     let mut steps: Vec<(f64, f64)> = Vec::new();
     let mut highest = 0;
@@ -344,7 +363,12 @@ fn capacity(trace: &Trace, place: Option<Place>, direction: Direction, mss: f64)
         (usual && span > 0.0).then(|| 8.0 * bytes / span)
     };
     let rates: Vec<f64> = steps.windows(TRAIN + 1).filter_map(whole).collect();
-    (rates.len() >= LEAST_TRAINS).then(|| quantile(&rates, 0.9)).flatten()
+    if rates.len() < LEAST_TRAINS {
+        return None;
+    }
+    let rate = quantile(&rates, 0.9)?;
+    let [low, high] = [quantile(&rates, 0.7)?, quantile(&rates, 0.98)?].map(|other| other / rate);
+    Some((rate, [low, high]))
 }
 
 /// The receiver's largest window.

@@ -4,8 +4,11 @@
 //! code, at the same place, and whatever comes out unlike the observation is corrected: so what the
 //! diagnosis sees wrongly it sees wrongly in both. The congestion control is the one that fits best.
 
+use super::allowance::{Allowance, Stopped};
+use super::backoff::Backoff;
 use super::facts::Facts;
-use super::guess::{guess, part_of};
+use super::guess::guess;
+use super::limit::RateLimit;
 use super::model::{LossProcess, Model};
 use super::simulate::{SimulateError, captured};
 use ackord_diagnose::{Cause, Connection, Trace};
@@ -27,8 +30,8 @@ const MOST_BY_CHANCE: f64 = 2.0;
 const GOOD_ENOUGH: f64 = 0.06;
 /// Another one is taken where it leaves less than this of what the fit is off.
 const MUCH_BETTER: f64 = 0.7;
-/// What Linux has unless told otherwise.
-const CUBIC: &str = "\"cubic\"";
+pub(super) const RENO: &str = "\"reno\"";
+const BBR: &str = "\"bbr\"";
 
 /// Bound by windows for more of the time than this, the rate that was seen is not the path's.
 const MUCH_BOUND: f64 = 0.2;
@@ -57,6 +60,21 @@ pub struct Fit {
     pub model: Model,
     /// Share of the active time by cause, for the choice of remedies.
     pub shares: Vec<(Cause, f64)>,
+    /// The rate that no remedy is credited with exceeding.
+    pub limit: Option<RateLimit>,
+    /// The most that this leaves to gain, percent of the active time.
+    pub most_gain_percent: f64,
+    /// The range in which the rate of the path may be, as multiples of the model's.
+    pub rate_range: [f64; 2],
+    /// Simulated times of the transfer without its closing, by seed, s.
+    pub(super) plain: Vec<f64>,
+}
+
+impl Fit {
+    /// The most that is left to gain if the rate is a multiple of the limit, percent of the active time.
+    pub(super) fn most_gain_at(&self, factor: f64) -> f64 {
+        100.0 - (100.0 - self.most_gain_percent) / factor.max(1.0)
+    }
 }
 
 /// Why nothing could be fitted.
@@ -87,75 +105,104 @@ pub enum WhyNot {
     )]
     SlowReader(f64),
     /// The model does not behave as was observed.
-    #[error("the fitted model is {:.0} % off the observed time: it predicts nothing", .0.error_percent)]
+    #[error("the simulated time is {:.0} % off the observed one, too far for a prediction", .0.error_percent)]
     BadFit(Box<Fit>),
-    /// A run went wrong.
+    /// A run failed.
     #[error(transparent)]
     Simulate(#[from] SimulateError),
+}
+
+impl From<Stopped> for WhyNot {
+    fn from(stopped: Stopped) -> WhyNot {
+        WhyNot::Simulate(SimulateError::Stopped(stopped))
+    }
+}
+
+impl WhyNot {
+    /// Whether the caller has stopped the prediction.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self, WhyNot::Simulate(SimulateError::Stopped(_)))
+    }
 }
 
 /// Fits a path, its ends and their applications to a connection.
 ///
 /// # Errors
 /// [`WhyNot`].
-pub fn fit(connection: &Connection) -> Result<Fit, WhyNot> {
-    fit_traced(connection, None)
+pub fn fit(connection: &Connection, allowance: &Allowance<'_>) -> Result<Fit, WhyNot> {
+    fit_traced(connection, None, allowance)
 }
 
-/// The same with the connection's packets, which tell more of the path and of the applications.
+/// Fits a connection with its packets, which show more of the path and of the applications.
 ///
 /// # Errors
 /// [`WhyNot`].
-pub fn fit_traced(connection: &Connection, trace: Option<&Trace>) -> Result<Fit, WhyNot> {
-    let facts = Facts::of(connection, trace);
-    refuse(&facts)?;
+pub fn fit_traced(
+    connection: &Connection,
+    trace: Option<&Trace>,
+    allowance: &Allowance<'_>,
+) -> Result<Fit, WhyNot> {
+    fit_facts(&Facts::of(connection, trace), allowance)
+}
+
+pub(super) fn fit_facts(facts: &Facts, allowance: &Allowance<'_>) -> Result<Fit, WhyNot> {
+    refuse(facts)?;
     let bound = facts.share(&[Cause::ReceiverWindow, Cause::SendBuffer, Cause::WindowGrowth]);
-    if facts.capacity.is_none() && bound > MUCH_BOUND && facts.writes_twice.is_none() {
+    if facts.capacity.is_none() && bound > MUCH_BOUND && facts.stalls.is_none() {
         return Err(WhyNot::NeedsPackets);
     }
     let mut remarks = Vec::new();
-    let guess = guess(&facts, &mut remarks);
-    let mut best = fitted(guess, &facts)?;
+    let (guess, rate_range) = guess(facts, &mut remarks);
+    let mut best = fitted(guess, facts, allowance)?;
     if best.model.rivals > 0 {
         for rivals in [2, 4, 8] {
-            best = better(best, &facts, |model| model.rivals = rivals)?;
+            best = better(best, facts, allowance, |model| model.rivals = rivals)?;
         }
         remarks.push(format!(
             "{} other flows fill the same queue: CUBIC, by assumption",
             best.model.rivals
         ));
     }
-    for other in ["\"bbr\"", "\"reno\""] {
-        if best.off > GOOD_ENOUGH {
-            best = better(best, &facts, |model| model.congestion = other.to_owned())?;
-        }
+    // A sender that backs off as CUBIC or Reno does is no BBR, however well that fits.
+    let may_be_bbr = !matches!(facts.backoff, Some(Backoff::Cubic | Backoff::Half));
+    if best.off > GOOD_ENOUGH && may_be_bbr {
+        best = better(best, facts, allowance, |model| model.congestion = BBR.to_owned())?;
     }
-    if best.model.congestion != CUBIC {
-        remarks
-            .push(format!("{} at the sender fits best", best.model.congestion.trim_matches('"')));
+    match best.model.congestion.as_str() {
+        BBR => remarks.push("BBR at the sender fits best".to_owned()),
+        RENO => remarks.push("losses halve what is in flight: Reno at the sender".to_owned()),
+        _ => {}
     }
     if best.model.reordering.is_some() {
-        best = better(best, &facts, |model| model.detection = Some("\"fixed\"".to_owned()))?;
+        let no_rack = |model: &mut Model| model.detection = Some("\"fixed\"".to_owned());
+        best = better(best, facts, allowance, no_rack)?;
         if best.model.detection.is_some() {
             remarks.push("a sender without RACK fits best".to_owned());
         }
     }
-    finish(&facts, best.model, remarks)
+    finish(facts, best.model, (remarks, rate_range), allowance)
 }
 
 /// Another model, if it fits much better.
-fn better(best: Tried, facts: &Facts, change: impl FnOnce(&mut Model)) -> Result<Tried, WhyNot> {
+fn better(
+    best: Tried,
+    facts: &Facts,
+    allowance: &Allowance<'_>,
+    change: impl FnOnce(&mut Model),
+) -> Result<Tried, WhyNot> {
     let mut model = best.model.clone();
     change(&mut model);
-    let tried = fitted(model, facts)?;
-    Ok(if tried.off < MUCH_BETTER * best.off { tried } else { best })
+    let tried = fitted(model, facts, allowance)?;
+    // Runs of either model scatter: closer by less than that is no better.
+    let differ = best.off - tried.off > tried.scatter + best.scatter;
+    Ok(if differ && tried.off < MUCH_BETTER * best.off { tried } else { best })
 }
 
 fn refuse(facts: &Facts) -> Result<(), WhyNot> {
     if facts.bytes[0] == 0 {
         return Err(WhyNot::NoData);
     }
-    if facts.rtt_s <= 0.0 || (facts.rate <= 0.0 && facts.writes_twice.is_none()) {
+    if facts.rtt_s <= 0.0 || (facts.rate <= 0.0 && facts.stalls.is_none()) {
         return Err(WhyNot::NoPath);
     }
     let percent = |cause| 100.0 * facts.share(&[cause]);
@@ -177,11 +224,17 @@ fn refuse(facts: &Facts) -> Result<(), WhyNot> {
 struct Tried {
     model: Model,
     off: f64,
+    /// Standard error of that.
+    scatter: f64,
 }
 
-/// What simulated captures show, on average; losses are those beside outages.
+/// What simulated captures show, on average; losses are those outside of outages.
 struct Means {
     active: f64,
+    /// Active times by seed, s.
+    times: Vec<f64>,
+    /// The same without closing.
+    transfers: Vec<f64>,
     lost: f64,
     events: f64,
     rate: f64,
@@ -191,16 +244,21 @@ struct Means {
 }
 
 /// Runs, compares, corrects; the best of all rounds.
-fn fitted(mut model: Model, facts: &Facts) -> Result<Tried, WhyNot> {
+fn fitted(mut model: Model, facts: &Facts, allowance: &Allowance<'_>) -> Result<Tried, WhyNot> {
     let mut best: Option<(f64, Tried)> = None;
     for _ in 0..ROUNDS {
-        let (means, _) = simulated(&model, ROUND_SEEDS)?;
-        let part = part_of(&model, facts);
+        let means = match simulated(&model, ROUND_SEEDS, allowance) {
+            // A correction went too far.
+            Err(SimulateError::TooLarge | SimulateError::Nothing) if best.is_some() => break,
+            means => means?,
+        };
+        let part = model.part;
         let off = (means.active / (facts.active_s * part) - 1.0).abs();
         let others = unlike(&means, facts, part);
         let score = off + 0.3 * others;
         if best.as_ref().is_none_or(|(least, _)| score < *least) {
-            best = Some((score, Tried { model: model.clone(), off }));
+            let scatter = standard_error(&means.times) / (facts.active_s * part);
+            best = Some((score, Tried { model: model.clone(), off, scatter }));
         }
         if off < 0.02 && others < 0.1 {
             break;
@@ -208,6 +266,11 @@ fn fitted(mut model: Model, facts: &Facts) -> Result<Tried, WhyNot> {
         correct(&mut model, &means, facts, part);
     }
     best.map(|(_, tried)| tried).ok_or(WhyNot::NoData)
+}
+
+fn standard_error(times: &[f64]) -> f64 {
+    let std_dev = estimate(times).and_then(|estimate| estimate.std_dev).unwrap_or(0.0);
+    std_dev / (times.len().max(1) as f64).sqrt()
 }
 
 /// How far retransmissions are off, as a share.
@@ -262,21 +325,12 @@ fn correct(model: &mut Model, means: &Means, facts: &Facts, part: f64) {
     }
 }
 
-/// Captured runs of these many seeds: means, and each one's active time as the capture has it.
-fn simulated(model: &Model, seeds: u64) -> Result<(Means, Vec<f64>), SimulateError> {
-    let runs: Vec<(Facts, f64)> = (1..=seeds)
-        .into_par_iter()
-        .map(|seed| {
-            let ran = captured(model, seed)?;
-            let (connection, trace) = ran.seen.ok_or(SimulateError::Nothing)?;
-            let facts = Facts::of(&connection, Some(&trace));
-            let active = if ran.done { facts.active_s } else { ran.active_s };
-            Ok((facts, active))
-        })
-        .collect::<Result<_, SimulateError>>()?;
-    let times: Vec<f64> = runs.iter().map(|(_, active)| *active).collect();
+/// Captured runs of so many seeds.
+fn simulated(model: &Model, seeds: u64, allowance: &Allowance<'_>) -> Result<Means, SimulateError> {
+    let runs = runs(model, seeds, allowance)?;
+    let times: Vec<f64> = runs.iter().map(|run| run.active_s).collect();
     let of = |value: &dyn Fn(&Facts) -> f64| {
-        mean(&runs.iter().map(|(facts, _)| value(facts)).collect::<Vec<_>>()).unwrap_or_default()
+        mean(&runs.iter().map(|run| value(&run.facts)).collect::<Vec<_>>()).unwrap_or_default()
     };
     let mut shares = [0.0; 28];
     for cause in Cause::ALL {
@@ -284,24 +338,60 @@ fn simulated(model: &Model, seeds: u64) -> Result<(Means, Vec<f64>), SimulateErr
     }
     // What looks like an outage in a model without one is chance.
     let whole = model.outages.is_empty();
-    let means = Means {
+    Ok(Means {
         active: mean(&times).unwrap_or_default(),
+        transfers: runs.iter().map(Run::transfer_s).collect(),
+        times,
         lost: of(&|facts| if whole { facts.lost } else { facts.lost_beside }),
         events: of(&|facts| if whole { facts.events } else { facts.events_beside }),
         rate: of(&|facts| facts.rate),
         queue: of(&|facts| facts.queue_s),
         repeated: of(&|facts| facts.repeated),
         shares,
+    })
+}
+
+/// One captured run.
+pub(super) struct Run {
+    facts: Facts,
+    /// As [`active_s`](super::facts::active_s); the whole run, if the transfer was not finished.
+    active_s: f64,
+}
+
+impl Run {
+    /// The active time without its closing, s.
+    pub(super) fn transfer_s(&self) -> f64 {
+        (self.active_s - self.facts.closing_s).max(1e-6)
+    }
+}
+
+/// Captured runs of the seeds from 1.
+pub(super) fn runs(
+    model: &Model,
+    seeds: u64,
+    allowance: &Allowance<'_>,
+) -> Result<Vec<Run>, SimulateError> {
+    let one = |seed| {
+        let ran = captured(model, seed, allowance)?;
+        let (connection, trace) = ran.seen.ok_or(SimulateError::Nothing)?;
+        let facts = Facts::of(&connection, Some(&trace));
+        let active_s = if ran.done { facts.active_s } else { ran.active_s };
+        Ok(Run { facts, active_s })
     };
-    Ok((means, times))
+    (1..=seeds).into_par_iter().map(one).collect()
 }
 
 /// Judges the model by more runs.
-fn finish(facts: &Facts, model: Model, remarks: Vec<String>) -> Result<Fit, WhyNot> {
-    let (means, times) = simulated(&model, SEEDS)?;
-    let part = part_of(&model, facts);
+fn finish(
+    facts: &Facts,
+    model: Model,
+    (remarks, rate_range): (Vec<String>, [f64; 2]),
+    allowance: &Allowance<'_>,
+) -> Result<Fit, WhyNot> {
+    let means = simulated(&model, SEEDS, allowance)?;
+    let part = model.part;
     let observed_s = facts.active_s * part;
-    let simulated_s = estimate(&times).ok_or(WhyNot::NoData)?;
+    let simulated_s = estimate(&means.times).ok_or(WhyNot::NoData)?;
     let error_percent = 100.0 * (simulated_s.mean / observed_s - 1.0).abs();
     let busy = |cause: &Cause| !matches!(cause, Cause::ClientIdle | Cause::ServerIdle);
     let apart: f64 = Cause::ALL
@@ -325,6 +415,10 @@ fn finish(facts: &Facts, model: Model, remarks: Vec<String>) -> Result<Fit, WhyN
         remarks,
         shares: shares.collect(),
         model,
+        limit: facts.limit,
+        most_gain_percent: facts.most_gain_percent(),
+        rate_range,
+        plain: means.transfers,
     };
     // One observation of a path that is left to chance is off by chance, too.
     let by_chance = 100.0 * fit.simulated_s.std_dev.unwrap_or_default() / observed_s;

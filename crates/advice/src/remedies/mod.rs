@@ -7,67 +7,78 @@
 //!
 //! | file | what |
 //! | --- | --- |
+//! | `allowance.rs` | [`Allowance`]: how much work a prediction may do |
 //! | `facts.rs` | what the connection showed, from its account and its packets |
+//! | `backoff.rs` | how losses reduce what is in flight: which congestion control |
+//! | `limit.rs` | [`RateLimit`]: the rate that no remedy exceeds |
+//! | `stalls.rs` | small writes that wait for each other |
 //! | `model.rs` | path, ends, applications |
 //! | `guess.rs` | a first model, from the facts |
 //! | `fit.rs` | [`fit`], [`fit_traced`]: a model, corrected until it behaves as was observed |
-//! | `scenario.rs` | the model as a scenario file |
+//! | `ranges.rs`, `scenario.rs` | the model as a scenario file, which is always sound |
 //! | `simulate.rs` | a model run, its capture diagnosed |
 //! | `table.rs` | [`RemedyKind`]: for which cause, where, by which command, what it is in a model |
-//! | `predict.rs` | [`predict`]: the gain of each, or nothing to gain |
+//! | `gain.rs` | a gain with its interval, bounded by the rate |
+//! | `predict.rs` | [`predict`]: the gain of each remedy |
 //! | `verify.rs` | [`verify`]: captures of before and after |
-//! | `judge/` | [`judge`]: predictions held against stock kernels |
+//! | `judge/` | [`judge`]: predictions compared with stock kernels |
 //!
-//! Not modelled: policers and shapers, lost acknowledgments, a rate that changes; then nothing is
-//! predicted, and that is said.
+//! Not modelled: policers and shapers, lost acknowledgments, a rate that changes. Such a connection has no
+//! prediction, and the answer states why.
 
+mod allowance;
+mod backoff;
 mod facts;
 mod fit;
+mod gain;
 mod guess;
 pub mod judge;
+mod limit;
 mod model;
 mod predict;
+mod ranges;
 mod scenario;
 mod simulate;
+mod stalls;
 mod table;
 #[cfg(test)]
 mod tests;
 mod verify;
 
+pub use allowance::{Allowance, MOST_PACKETS, Stopped};
 pub use fit::{Fit, MOST_ERROR_PERCENT, SEEDS, WhyNot, fit, fit_traced};
+pub use limit::{LimitKind, RateLimit};
 pub use model::{LossProcess, Model, Outage, Place, Traffic};
 pub use predict::{LEAST_GAIN_PERCENT, PredictProgress, Prediction, predict};
 pub use simulate::SimulateError;
 pub use table::{RemedyKind, remedies_for};
-pub use verify::{GainVerdict, Verification, connections_to_verify, expected, verify};
+pub use verify::{GainVerdict, Verification, connections_to_verify, verify};
 
-use ackord_diagnose::{Connection, Diagnosis, Trace};
-use std::ops::ControlFlow;
+use ackord_diagnose::{Cause, Connection, Trace};
+use facts::Facts;
 
 /// The answer for one connection.
 #[derive(Debug)]
 pub enum Advice {
-    /// These would help.
-    Helps(Box<Fit>, Prediction),
-    /// Nothing to gain here: nothing that was tried helps, or nothing was lost.
+    /// These would help. Without a fit, the gain follows from the account of the connection alone.
+    Helps(Option<Box<Fit>>, Prediction),
+    /// Nothing to gain here: no remedy that was tried helps, or no time was lost.
     NothingToGain(String),
     /// No prediction, and why.
     Unknown(WhyNot),
 }
 
-/// Less of the active time than this is not looked into, percent.
+/// Connections that lost less of their active time than this have no remedies tried, percent.
 const LEAST_LOST_PERCENT: f64 = 2.0;
 
-/// Fits, predicts, and says what comes of it.
-///
-/// # Errors
-/// None: why there is no prediction is an answer, too.
+/// Fits a model to `connection` and predicts what would help it, as far as `allowance` permits.
 pub fn advise(
     connection: &Connection,
     trace: Option<&Trace>,
+    allowance: &Allowance<'_>,
     progress: PredictProgress<'_>,
 ) -> Advice {
-    let facts = facts::Facts::of(connection, trace);
+    let facts = Facts::of(connection, trace);
     let helped: f64 = connection
         .causes
         .iter()
@@ -80,52 +91,55 @@ pub fn advise(
             "{percent:.1} % of the time at most could be given back"
         ));
     }
-    let fit = match fit_traced(connection, trace) {
-        Ok(fit) => fit,
-        Err(why @ WhyNot::SlowReader(_)) => return Advice::NothingToGain(why.to_string()),
-        Err(why) => return Advice::Unknown(why),
+    let found = fit::fit_facts(&facts, allowance)
+        .and_then(|fit| predict(&fit, allowance, progress).map(|prediction| (fit, prediction)));
+    let (fit, mut prediction) = match found {
+        Ok((fit, prediction)) => (Some(Box::new(fit)), prediction),
+        Err(why) => match direct(&facts, &why) {
+            Some(prediction) => (None, prediction),
+            None if matches!(why, WhyNot::SlowReader(_)) => {
+                return Advice::NothingToGain(why.to_string());
+            }
+            None => return Advice::Unknown(why),
+        },
     };
-    match predict(&fit, progress) {
-        Ok(prediction) if prediction.nothing_to_gain => {
-            let tried: Vec<&str> = prediction.tried.iter().map(|one| one.remedy.as_str()).collect();
-            let tried = if tried.is_empty() { "no remedy".to_owned() } else { tried.join(", ") };
-            Advice::NothingToGain(format!("tried in simulation, without a gain: {tried}"))
-        }
-        Ok(prediction) => Advice::Helps(Box::new(fit), prediction),
-        Err(why) => Advice::Unknown(why),
+    name_no_delay(&facts, &mut prediction);
+    if !prediction.nothing_to_gain {
+        return Advice::Helps(fit, prediction);
+    }
+    if prediction.stopped {
+        return Advice::Unknown(Stopped.into());
+    }
+    let tried: Vec<&str> = prediction.tried.iter().map(|one| one.remedy.as_str()).collect();
+    let tried = if tried.is_empty() { "no remedy".to_owned() } else { tried.join(", ") };
+    Advice::NothingToGain(format!("tried in simulation, without a gain: {tried}"))
+}
+
+/// What TCP_NODELAY gives back where there is no model, if stalls take time.
+fn direct(facts: &Facts, why: &WhyNot) -> Option<Prediction> {
+    let worth_it = facts.share(&[Cause::NagleDelayedAck]) >= 0.01 * LEAST_GAIN_PERCENT;
+    let remedy = predict::without_delay(facts).filter(|_| worth_it)?;
+    let remarks = vec![format!("{DIRECT}, for there is no model: {why}")];
+    let stopped = why.is_stopped();
+    let mut prediction =
+        Prediction { tried: vec![remedy], remarks, stopped, ..Prediction::default() };
+    prediction.settle();
+    Some(prediction)
+}
+
+/// Adds what TCP_NODELAY gives back where stalls take time and the model did not have it.
+fn name_no_delay(facts: &Facts, prediction: &mut Prediction) {
+    let worth_it = facts.share(&[Cause::NagleDelayedAck]) >= 0.01 * LEAST_GAIN_PERCENT;
+    let name = RemedyKind::NoDelay.name();
+    if !worth_it || prediction.tried.iter().any(|one| one.remedy == name) {
+        return;
+    }
+    if let Some(remedy) = predict::without_delay(facts) {
+        prediction.tried.push(remedy);
+        prediction.remarks.push(DIRECT.to_owned());
+        prediction.settle();
     }
 }
 
-/// Advice for the connections of these numbers: what helps is left in each one's `remedies`. Packets are
-/// taken from `traces` where these have them.
-pub fn advise_each(
-    diagnosis: &mut Diagnosis,
-    traces: &[Trace],
-    ids: &[u32],
-    progress: PredictProgress<'_>,
-) -> Vec<(u32, Advice)> {
-    let mut all = Vec::new();
-    for (number, id) in ids.iter().enumerate() {
-        if progress(number, ids.len()).is_break() {
-            break;
-        }
-        let Some(connection) = diagnosis.connections.iter_mut().find(|one| one.id == *id) else {
-            continue;
-        };
-        let trace = traces.iter().find(|trace| trace.connection == *id);
-        let mut go_on = ControlFlow::Continue(());
-        let advice = advise(connection, trace, &mut |_, _| {
-            go_on = progress(number, ids.len());
-            go_on
-        });
-        connection.remedies = match &advice {
-            Advice::Helps(_, prediction) => prediction.remedies.clone(),
-            Advice::NothingToGain(_) | Advice::Unknown(_) => Vec::new(),
-        };
-        all.push((*id, advice));
-        if go_on.is_break() {
-            break;
-        }
-    }
-    all
-}
+/// How a gain without a model is found.
+const DIRECT: &str = "nodelay: the time of the stalls, less what the path needs";

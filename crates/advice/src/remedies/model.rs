@@ -12,6 +12,9 @@
 
 use ackord_live::Direction;
 
+/// Payload of a full packet, with timestamps, bytes.
+const PAYLOAD: f64 = 1448.0;
+
 /// How packets are lost that no queue drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LossProcess {
@@ -70,10 +73,21 @@ pub enum Traffic {
         /// Time from a question to its answer, s.
         think_s: f64,
     },
+    /// Small messages at regular intervals, without answers.
+    Paced {
+        /// Length of a message, bytes.
+        message: u64,
+        /// Time from one to the next, s.
+        interval_s: f64,
+        /// How many.
+        messages: u64,
+    },
     /// A question in two writes, and its answer.
     TwoWrites {
-        /// Bytes of either write.
-        write: u64,
+        /// Bytes of the first write.
+        head: u64,
+        /// Bytes of the second write.
+        body: u64,
         /// Bytes of the answer.
         reply: u64,
         /// How many.
@@ -131,6 +145,8 @@ pub struct Model {
     pub no_delay: bool,
     /// When the receiver acknowledges, where it is not Linux's way.
     pub ack: Option<String>,
+    /// How long the receiver delays acknowledgments, where that is not Linux's time, s.
+    pub ack_delay_s: Option<f64>,
     /// Other flows that fill the same queue.
     pub rivals: u32,
     /// What the applications do.
@@ -145,6 +161,8 @@ pub struct Model {
     pub kernel: Option<String>,
     /// More keys of `air`.
     pub more: String,
+    /// Share of the observed transfer that the model has, 0 to 1.
+    pub part: f64,
 }
 
 impl Model {
@@ -168,6 +186,7 @@ impl Model {
             send_buffer: None,
             no_delay: false,
             ack: None,
+            ack_delay_s: None,
             rivals: 0,
             traffic: Traffic::Bulk { bytes },
             duration_s: 60.0,
@@ -175,6 +194,7 @@ impl Model {
             proxy: None,
             kernel: None,
             more: String::new(),
+            part: 1.0,
         };
         model.buffer = (1.5 * model.bdp_packets()) as u64;
         model.buffer = model.buffer.max(20);
@@ -189,13 +209,68 @@ impl Model {
     /// What applications wait by themselves, all in all, s.
     pub fn pauses_s(&self) -> f64 {
         match &self.traffic {
-            Traffic::Bulk { .. } => 0.0,
+            // When paced messages leave nothing to send depends on the path.
+            Traffic::Bulk { .. } | Traffic::Paced { .. } => 0.0,
             Traffic::Transfers { sizes, gap_s } => gap_s * sizes.len().saturating_sub(1) as f64,
             Traffic::Questions { count, gap_s, think_s, .. } => {
                 gap_s * count.saturating_sub(1) as f64 + think_s * *count as f64
             }
             Traffic::TwoWrites { count, gap_s, .. } => gap_s * count.saturating_sub(1) as f64,
         }
+    }
+
+    /// Shortens the transfer to `part` of what it is, or to the nearest whole number of messages.
+    pub(super) fn take_part(&mut self, part: f64) {
+        let of = |count: u64| ((count as f64 * part) as u64).max(1);
+        let share = |kept: u64, all: u64| kept as f64 / all.max(1) as f64;
+        let got = match &mut self.traffic {
+            Traffic::Bulk { bytes: all }
+            | Traffic::Questions { count: all, .. }
+            | Traffic::TwoWrites { count: all, .. }
+            | Traffic::Paced { messages: all, .. } => {
+                let kept = of(*all);
+                let got = share(kept, *all);
+                *all = kept;
+                got
+            }
+            Traffic::Transfers { sizes, .. } => {
+                let all: u64 = sizes.iter().sum();
+                sizes.truncate(of(sizes.len() as u64) as usize);
+                share(sizes.iter().sum(), all)
+            }
+        };
+        let keep = (self.outages.len() as f64 * part).round() as usize;
+        self.outages.truncate(keep);
+        self.outages.iter_mut().for_each(|outage| outage.from_s *= part);
+        self.part *= got.min(1.0);
+    }
+
+    /// Time over which paced messages are spread, s.
+    pub(super) fn spread_s(&self) -> f64 {
+        match &self.traffic {
+            Traffic::Paced { interval_s, messages, .. } => interval_s * *messages as f64,
+            _ => 0.0,
+        }
+    }
+
+    /// Data packets that a run sends, retransmissions not counted; those of other flows included, which
+    /// send until the run is over.
+    pub fn packets(&self) -> f64 {
+        let of = |bytes: u64| (bytes as f64 / PAYLOAD).ceil();
+        let own = match &self.traffic {
+            Traffic::Bulk { bytes } => of(*bytes),
+            Traffic::Transfers { sizes, .. } => sizes.iter().map(|bytes| of(*bytes)).sum(),
+            Traffic::Questions { request, response, count, .. } => {
+                *count as f64 * (of(*request) + of(*response))
+            }
+            Traffic::Paced { message, messages, .. } => *messages as f64 * of(*message),
+            Traffic::TwoWrites { head, body, reply, count, .. } => {
+                *count as f64 * (of(*head) + of(*body) + of(*reply))
+            }
+        };
+        let others =
+            if self.rivals > 0 { self.rate_bit_s * self.duration_s / 12_000.0 } else { 0.0 };
+        own + others
     }
 
     /// The link that is captured, and the file of the capture point.

@@ -8,7 +8,13 @@ impl Model {
     /// The scenario file, with the lengths of outages that are not exactly known drawn by `seed`,
     /// but for a tenth at either end, since timers are not those of the observed sender to the
     /// millisecond: what was lost there is to be lost here. Without a seed, in the middle.
+    ///
+    /// The scenario is always sound: values outside of the format's ranges are brought into them.
     pub fn toml(&self, seed: Option<u64>) -> String {
+        self.sound().write(seed)
+    }
+
+    fn write(&self, seed: Option<u64>) -> String {
         let mut text = String::new();
         let kernel =
             self.kernel.as_ref().map_or(String::new(), |name| format!("kernel = \"{name}\"\n"));
@@ -40,7 +46,7 @@ impl Model {
             let is_air = from == "client" || to == "client";
             let (name, rate, delay) = match is_air {
                 true => ("air", self.rate_bit_s, self.air_s),
-                false => ("wired", (10.0 * self.rate_bit_s).max(1e9), self.wired_s),
+                false => ("wired", (10.0 * self.rate_bit_s).clamp(1e9, 1e12), self.wired_s),
             };
             let _ = write!(
                 text,
@@ -57,8 +63,7 @@ impl Model {
     }
 
     fn air(&self, text: &mut String, seed: Option<u64>) {
-        let drop_tail =
-            format!("{{ kind = \"drop-tail\", limit = \"{} packets\" }}", self.buffer.max(2));
+        let drop_tail = format!("{{ kind = \"drop-tail\", limit = \"{} packets\" }}", self.buffer);
         let _ = writeln!(text, "queue = {}", self.queue.as_ref().unwrap_or(&drop_tail));
         let _ = match self.loss {
             LossProcess::None => Ok(()),
@@ -72,8 +77,8 @@ impl Model {
             LossProcess::Bursts { good_s, bad_s } => writeln!(
                 text,
                 "loss = {{ kind = \"gilbert-elliott\", good_for = \"{:.0} us\", bad_for = \"{:.0} us\" }}",
-                (1e6 * good_s).max(1.0),
-                (1e6 * bad_s).max(1.0)
+                1e6 * good_s,
+                1e6 * bad_s
             ),
         };
         if let Some((share, by_s)) = self.reordering {
@@ -110,7 +115,7 @@ impl Model {
             "outage = {{ kind = \"schedule\", from = [{}], for = [{}], does = \"{}\" }}",
             list(&|(_, outage)| outage.from_s),
             list(&|(index, outage)| {
-                (outage.least_s + place(index) * (outage.most_s - outage.least_s)).max(1e-5)
+                outage.least_s + place(index) * (outage.most_s - outage.least_s)
             }),
             if self.outages_hold { "holds" } else { "loses" },
         );
@@ -139,6 +144,9 @@ impl Model {
         }
         if let Some(ack) = &self.ack {
             receiver.push(format!("ack = {ack}"));
+        } else if let Some(delay_s) = self.ack_delay_s {
+            let timeout = (1e6 * delay_s).round();
+            receiver.push(format!("ack = {{ kind = \"delayed\", timeout = \"{timeout:.0} us\" }}"));
         }
         let _ = write!(
             text,
@@ -176,8 +184,12 @@ impl Model {
                 us(*gap_s),
                 us(*think_s)
             ),
-            Traffic::TwoWrites { write, reply, count, gap_s } => format!(
-                "{{ kind = \"write-write-read\", head = \"{write} B\", body = \"{write} B\", reply = \"{reply} B\", \
+            Traffic::Paced { message, interval_s, messages } => format!(
+                "{{ kind = \"paced\", message = \"{message} B\", interval = {}, messages = {messages} }}",
+                us(*interval_s)
+            ),
+            Traffic::TwoWrites { head, body, reply, count, gap_s } => format!(
+                "{{ kind = \"write-write-read\", head = \"{head} B\", body = \"{body} B\", reply = \"{reply} B\", \
                  count = {count}, gap = {} }}",
                 us(*gap_s)
             ),

@@ -1,5 +1,6 @@
 //! The remedies: what each is for, where it is installed, by which command, and what it is in a model.
 
+use super::allowance::MOST_QUEUED;
 use super::model::{LossProcess, Model, Traffic};
 use ackord_diagnose::Cause;
 use ackord_live::Direction;
@@ -133,7 +134,7 @@ impl RemedyKind {
             SendBuffer => format!(
                 "sysctl -w net.core.wmem_max={LARGE_BUFFER} net.ipv4.tcp_wmem=\"4096 16384 {LARGE_BUFFER}\""
             ),
-            NoDelay => format!("{agent} nodelay"),
+            NoDelay => format!("TCP_NODELAY on the application's socket, or: {agent} nodelay"),
             AdaptiveAck => format!("{agent} delayed-ack"),
             QuickAck => format!("{agent} quick-ack"),
             FqCodel | SelectiveDrop => {
@@ -157,13 +158,22 @@ impl RemedyKind {
             InitialWindow => model.initial_window < 32,
             ReceiveBuffer => model.receive_buffer.is_some(),
             SendBuffer => model.send_buffer.is_some(),
-            NoDelay => matches!(model.traffic, Traffic::TwoWrites { .. }) && !model.no_delay,
+            NoDelay => {
+                let small =
+                    matches!(model.traffic, Traffic::TwoWrites { .. } | Traffic::Paced { .. });
+                small && !model.no_delay
+            }
             AdaptiveAck | QuickAck => model.ack.is_none(),
             // A gateway's queue stands towards the mobile hosts.
             FqCodel | SelectiveDrop => {
                 model.direction == Direction::Download && model.queue.is_none()
             }
         }
+    }
+
+    /// Whether it gains the same time once in a transfer, however long that is.
+    pub(super) fn helps_once(self) -> bool {
+        matches!(self, InitialWindow | QuickAck)
     }
 
     /// The model with it.
@@ -196,7 +206,7 @@ impl RemedyKind {
             QuickAck => with.ack = Some("\"ari\"".to_owned()),
             FqCodel => queue(&mut with, "\"fq-codel\""),
             SelectiveDrop => {
-                let limit = model.buffer.max(20);
+                let limit = model.buffer.clamp(20, MOST_QUEUED);
                 queue(
                     &mut with,
                     &format!("{{ kind = \"selective-drop\", limit = \"{limit} packets\" }}"),

@@ -1,11 +1,11 @@
 //! Whether a predicted gain came: captures from before and after, of the same kind of transfer.
 //!
-//! Compared is the time per byte without what applications waited, connection by connection: transfers
-//! may be of unlike length, as long as they are not of unlike kind.
+//! Compared is the active time per byte, connection by connection: transfers may be of unlike length, as
+//! long as they are not of unlike kind.
 
-use super::fit::Fit;
-use super::predict::{LEAST_GAIN_PERCENT, Prediction};
-use ackord_diagnose::{Cause, Connection, Diagnosis, Remedy};
+use super::facts::active_s;
+use super::predict::LEAST_GAIN_PERCENT;
+use ackord_diagnose::{Connection, Diagnosis, Remedy};
 use ackord_measure::stats::{ci95_half_width, mean};
 use ackord_measure::welch::welch;
 use serde::Serialize;
@@ -116,15 +116,9 @@ impl Verification {
     }
 }
 
-/// Time without waits of applications for each byte, s.
+/// Active time for each byte, s.
 fn per_byte(connection: &Connection) -> f64 {
-    let idle: f64 = connection
-        .causes
-        .iter()
-        .filter(|share| matches!(share.cause, Cause::ClientIdle | Cause::ServerIdle))
-        .map(|share| share.seconds)
-        .sum();
-    (connection.duration_s - idle) / connection.bytes.max(1) as f64
+    active_s(connection) / connection.bytes.max(1) as f64
 }
 
 /// Connections of the same kind on both sides: with bytes near the median of those of before.
@@ -159,21 +153,6 @@ pub fn connections_to_verify(before: &Diagnosis, after: &Diagnosis, most: usize)
     of.sort_by(|a, b| per_byte(b).total_cmp(&per_byte(a)).then(a.id.cmp(&b.id)));
     let count = of.len().min(most);
     (0..count).map(|at| of[(2 * at + 1) * of.len() / (2 * count)].id).collect()
-}
-
-/// What is to be measured of a connection with each remedy that was tried: of all of its time, closing
-/// included, and as uncertain as its model is off.
-pub fn expected(fit: &Fit, prediction: &Prediction) -> Vec<Remedy> {
-    let one = |tried: &Remedy| {
-        let transfer = 1.0 - fit.closing;
-        let gain_percent = transfer * tried.gain_percent;
-        // The time with it is held to be off by as much of itself as the time without.
-        let off = fit.error_percent / 100.0 * (100.0 - gain_percent);
-        let runs = transfer * 0.5 * (tried.ci95[1] - tried.ci95[0]);
-        let half = (runs.powi(2) + off.powi(2)).sqrt();
-        Remedy { gain_percent, ci95: [gain_percent - half, gain_percent + half], ..tried.clone() }
-    };
-    prediction.tried.iter().map(one).collect()
 }
 
 /// What was predicted for all.

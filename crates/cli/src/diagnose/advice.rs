@@ -7,21 +7,29 @@ use crate::errors::Failure;
 use crate::input::Results;
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
-use ackord_advice::remedies::{Advice, advise, connections_to_verify, expected, verify};
+use ackord_advice::remedies::{
+    Advice, Allowance, LEAST_GAIN_PERCENT, advise, connections_to_verify, verify,
+};
 use ackord_advice::{Remark, connections_to_trace, ends_of, lost_seconds, verification_document};
 use ackord_diagnose::{Connection, Diagnosis, Options, Remedy, Trace};
 use ackord_report::data;
+use ackord_units::{Quantity, Span};
 use clap::Args;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-/// Connections for which remedies are tried, where none is asked for.
+/// Connections that have a prediction if `--connection` names none.
 pub(super) const MOST_ADVISED: usize = 3;
 
-/// Connections for which they are tried where what came of them is measured.
+/// Connections that have a prediction with `--verify`.
 const MOST_VERIFIED: usize = 8;
 
-/// Those that lost less of their time have nothing that is worth a line.
+/// Connections that lost less of their time have no line on remedies.
 const LEAST_LOST: f64 = 0.01;
+
+/// Packets kept for predictions, of all connections together: 40 to 80 bytes each.
+const MOST_KEPT: u64 = 500_000;
 
 /// Remedies, before and after.
 #[derive(Args)]
@@ -29,9 +37,15 @@ pub(super) struct AdviceArguments {
     /// Do not predict what would help
     ///
     /// Otherwise remedies are tried in simulation, for the connection of --connection or the three that
-    /// lost most time: seconds of computing.
-    #[arg(long)]
+    /// lost the most time.
+    #[arg(long, conflicts_with = "predict_for")]
     no_predict: bool,
+    /// Time for all predictions together, as in '1 min'; '0 s' makes none
+    ///
+    /// When it is over, or at Ctrl-C, the results so far are kept. Predictions use at most 300 MB of
+    /// memory: longer connections are simulated in part.
+    #[arg(long, value_name = "TIME", value_parser = Span::parse, default_value = "10 s")]
+    predict_for: Span,
     /// Did it help? Captures from before and after a change, with as many transfers of the same kind
     #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"], conflicts_with_all = ["captures", "live", "connection"])]
     verify: Vec<PathBuf>,
@@ -42,20 +56,79 @@ pub(super) struct AdviceArguments {
 
 impl AdviceArguments {
     pub(super) fn predicts(&self) -> bool {
-        !self.no_predict
+        !self.no_predict && self.predict_for > Span::ZERO
     }
 
     pub(super) fn verifies(&self) -> bool {
         !self.verify.is_empty()
     }
+
+    /// Returns the limit of predictions that begin now.
+    pub(super) fn limit<'a>(&self, interrupt: &'a Interrupt) -> Limit<'a> {
+        let time = self.predict_for;
+        let until = Instant::now().checked_add(Duration::from_nanos(time.as_nanos()));
+        Limit { interrupt, was_interrupted: interrupt.check().is_break(), time, until }
+    }
 }
 
-/// Fills in what would help those connections that lost most, or the one asked for. Ctrl-C ends only this.
+/// What ends predictions: their time, or a signal.
+pub(super) struct Limit<'a> {
+    interrupt: &'a Interrupt,
+    /// Whether the signal came before they began, as at the end of a pipe.
+    was_interrupted: bool,
+    time: Span,
+    /// Their end; nothing if that is later than any clock will be.
+    until: Option<Instant>,
+}
+
+impl Limit<'_> {
+    /// Returns `Break` when predictions have to end.
+    pub(super) fn check(&self) -> ControlFlow<()> {
+        match self.until.is_some_and(|until| Instant::now() >= until) {
+            true => ControlFlow::Break(()),
+            false => self.interrupt.check(),
+        }
+    }
+
+    /// Whether a signal ended predictions.
+    pub(super) fn interrupted(&self) -> bool {
+        !self.was_interrupted && self.interrupt.check().is_break()
+    }
+
+    /// Returns the sentence on predictions that were stopped.
+    fn words(&self) -> String {
+        match self.interrupt.check().is_break() {
+            true => "prediction interrupted; results so far are kept".to_owned(),
+            false => {
+                let time = self.time;
+                format!("prediction stopped after {time} (--predict-for); results so far are kept")
+            }
+        }
+    }
+}
+
+/// Of these connections, in this order, those whose packets may be kept for predictions.
+pub(super) fn keepable(diagnosis: &Diagnosis, ids: Vec<u32>) -> Vec<u32> {
+    let mut all = 0;
+    let packets = |id: &u32| {
+        let found = diagnosis.connections.iter().find(|one| one.id == *id);
+        found.map_or(0, |one| one.packets.iter().sum::<u64>())
+    };
+    ids.into_iter()
+        .filter(|id| {
+            let fits = all + packets(id) <= MOST_KEPT;
+            all += if fits { packets(id) } else { 0 };
+            fits
+        })
+        .collect()
+}
+
+/// Fills in what would help the connections that lost the most time, or the one that is `asked` for.
 pub(super) fn fill(
     diagnosis: &mut Diagnosis,
     traces: &[Trace],
     asked: Option<u32>,
-    interrupt: &Interrupt,
+    limit: &Limit<'_>,
 ) -> Vec<Remark> {
     let most = if asked.is_some() { 0 } else { MOST_ADVISED };
     let chosen = connections_to_trace(diagnosis, asked, most);
@@ -68,17 +141,16 @@ pub(super) fn fill(
         if asked.is_none() && lost_seconds(connection) < LEAST_LOST * connection.duration_s {
             continue;
         }
-        if interrupt.check().is_break() {
-            remarks.push(Remark { connection: *id, words: "not predicted: stopped".to_owned() });
-            continue;
-        }
-        let advice = advised(connection, traces, (number, chosen.len(), &meter), interrupt);
+        let advice = advised(connection, traces, (number, chosen.len(), &meter), limit);
         let words = match advice {
             Advice::Helps(_, prediction) => {
                 connection.remedies = prediction.remedies;
-                prediction.remarks.join("; ")
+                let mut words = prediction.remarks;
+                words.extend(prediction.stopped.then(|| limit.words()));
+                words.join("; ")
             }
             Advice::NothingToGain(why) => format!("nothing to gain: {why}"),
+            Advice::Unknown(why) if why.is_stopped() => limit.words(),
             Advice::Unknown(why) => format!("no prediction: {why}"),
         };
         if !words.is_empty() {
@@ -89,22 +161,22 @@ pub(super) fn fill(
     remarks
 }
 
-/// What would help a connection, the one of this `number` of so many.
+/// Returns what would help a connection, which is the one of this `number` of so many.
 fn advised(
     connection: &Connection,
     traces: &[Trace],
     (number, all, meter): (usize, usize, &Meter),
-    interrupt: &Interrupt,
+    limit: &Limit<'_>,
 ) -> Advice {
     let trace = traces.iter().find(|trace| trace.connection == connection.id);
-    advise(connection, trace, &mut |tried, of| {
+    let go_on = || limit.check();
+    advise(connection, trace, &Allowance::new(&go_on), &mut |tried, of| {
         let share = tried as f64 / of.max(1) as f64;
         meter.at((number as f64 + share) / all as f64);
-        interrupt.check()
     })
 }
 
-/// Holds what was predicted from the captures of before against those of after.
+/// Compares what is predicted from the captures of before with those of after.
 pub(super) fn check(
     arguments: &DiagnoseArguments,
     interrupt: &Interrupt,
@@ -113,58 +185,65 @@ pub(super) fn check(
     let [before, after] = arguments.advice.verify.as_slice() else { return Ok(()) };
     let open = |path: &Path| Sources::open(&[path.to_owned()], Passes::Again);
     let (before, after) = (open(before)?, open(after)?);
-    let read = |sources: &Sources, what: &str, options: Options| {
-        Work { arguments, sources, interrupt }.read(what, options)
-    };
-    let (mut old, _) = read(&before, "reading", Options::default())?;
+    let work = |sources| Work { arguments, sources, interrupt };
+    let (mut old, _) = work(&before).read("reading", Options::default())?;
     super::refuse_empty(&old)?;
-    let (new, _) = read(&after, "reading", Options::default())?;
+    let (new, _) = work(&after).read("reading", Options::default())?;
     super::refuse_empty(&new)?;
     let remedy = arguments.advice.remedy.as_deref();
+    let limit = arguments.advice.limit(interrupt);
     if arguments.advice.predicts() {
         let chosen = connections_to_verify(&old, &new, MOST_VERIFIED);
-        let options = Options { points_of: ends_of(&old, &chosen), ..Options::default() };
-        let (_, traces) = read(&before, "reading packets", options)?;
-        expect(&mut old, &traces, &chosen, remedy, interrupt);
+        let kept = keepable(&old, chosen.clone());
+        let options = Options { points_of: ends_of(&old, &kept), ..Options::default() };
+        let traces = work(&before).read_within(options, &limit)?;
+        if expect(&mut old, &traces, &chosen, remedy, &limit).is_break() {
+            console.remark(&limit.words());
+        }
     }
     let verification = verify(&old, &new, remedy);
     let document = verification_document(&old, &new, &verification);
     let results = Results { document: &document, json: &data::to_json(&verification) };
-    arguments.output.write(console, &results, || ackord_report::document_files(&document))
+    arguments.output.write(console, &results, || ackord_report::document_files(&document))?;
+    if limit.interrupted() { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
-/// What was to be expected of connections: all that was tried, also what was not worth an offer.
+/// Fills in all that was tried for connections, also what is not worth an offer. Returns `Break` if there was
+/// no time for all of them.
 fn expect(
     diagnosis: &mut Diagnosis,
     traces: &[Trace],
     chosen: &[u32],
     remedy: Option<&str>,
-    interrupt: &Interrupt,
-) {
+    limit: &Limit<'_>,
+) -> ControlFlow<()> {
     let meter = Meter::begin("predicting");
+    let mut ended = ControlFlow::Continue(());
     for (number, id) in chosen.iter().enumerate() {
         let Some(connection) = diagnosis.connections.iter_mut().find(|one| one.id == *id) else {
             continue;
         };
-        if interrupt.check().is_break() {
-            break;
-        }
-        let advice = advised(connection, traces, (number, chosen.len(), &meter), interrupt);
+        let advice = advised(connection, traces, (number, chosen.len(), &meter), limit);
         connection.remedies = match (advice, remedy) {
-            (Advice::Helps(fit, prediction), _) => expected(&fit, &prediction),
+            (Advice::Helps(_, prediction), _) => prediction.tried,
             (Advice::NothingToGain(_), Some(name)) => vec![nothing_of(name)],
             _ => Vec::new(),
         };
+        ended = limit.check();
+        if ended.is_break() {
+            break;
+        }
     }
     meter.end();
+    ended
 }
 
-/// A remedy that gains nothing.
+/// Returns a remedy that gains less than what would be offered.
 fn nothing_of(name: &str) -> Remedy {
     Remedy {
         remedy: name.to_owned(),
         gain_percent: 0.0,
-        ci95: [0.0, 0.0],
+        ci95: [-LEAST_GAIN_PERCENT, LEAST_GAIN_PERCENT],
         r#where: String::new(),
         command: String::new(),
     }

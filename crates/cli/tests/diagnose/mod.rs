@@ -4,6 +4,7 @@ mod bad;
 mod exports;
 mod look;
 mod made;
+mod predict;
 mod service;
 
 use crate::common::{files_below, json, output, printed, text};

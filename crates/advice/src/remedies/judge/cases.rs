@@ -195,7 +195,8 @@ fn windows() -> Vec<Situation> {
 }
 
 fn applications() -> Vec<Situation> {
-    let writes = |gap_s: f64| Traffic::TwoWrites { write: 60, reply: 200, count: 30, gap_s };
+    let writes =
+        |gap_s: f64| Traffic::TwoWrites { head: 60, body: 60, reply: 200, count: 30, gap_s };
     let clean = Model::clean;
     vec![
         helped("two writes, 20M 20 ms", RemedyKind::NoDelay, clean(20e6, 0.02, 0), |m| {
@@ -259,7 +260,8 @@ fn nothing() -> Vec<Situation> {
             m.traffic = Traffic::Transfers { sizes: vec![10_000; 40], gap_s: 0.15 };
         }),
         none("two writes, Nagle off, 20M 20 ms", clean(20e6, 0.02, 0), |m| {
-            m.traffic = Traffic::TwoWrites { write: 60, reply: 200, count: 30, gap_s: 0.3 };
+            m.traffic =
+                Traffic::TwoWrites { head: 60, body: 60, reply: 200, count: 30, gap_s: 0.3 };
             m.no_delay = true;
         }),
     ]

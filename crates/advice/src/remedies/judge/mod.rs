@@ -16,7 +16,7 @@ pub use cases::{Situation, situations};
 use super::model::Model;
 use super::simulate::{captured, timed};
 use super::table::RemedyKind;
-use super::{Advice, LEAST_GAIN_PERCENT, SimulateError, WhyNot};
+use super::{Advice, Allowance, LEAST_GAIN_PERCENT, SimulateError, WhyNot};
 use ackord_measure::stats::mean;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -80,11 +80,13 @@ pub struct Judged {
 pub fn judge(situation: &Situation, evidence: Evidence) -> Result<Judged, SimulateError> {
     let mut truth = situation.truth.clone();
     truth.kernel = Some(KERNEL.to_owned());
-    let first = captured(&truth, 1)?;
+    let unlimited = Allowance::unlimited();
+    let first = captured(&truth, 1, &unlimited)?;
     let captured_s = first.active_s;
     let (connection, trace) = first.seen.ok_or(SimulateError::Nothing)?;
     let packets = (evidence == Evidence::Packets).then_some(&trace);
-    let advice = super::advise(&connection, packets, &mut |_, _| ControlFlow::Continue(()));
+    let go_on = || ControlFlow::Continue(());
+    let advice = super::advise(&connection, packets, &Allowance::new(&go_on), &mut |_, _| {});
     let without: Vec<f64> = runs(&truth)?;
     let tried: &[RemedyKind] = match &situation.remedy {
         Some(kind) => &[*kind],
@@ -147,8 +149,8 @@ impl Judged {
                 }
             }
             Advice::Helps(fit, prediction) => {
-                self.fit_error_percent = Some(fit.error_percent);
-                self.scenario_toml = Some(fit.scenario_toml.clone());
+                self.fit_error_percent = fit.as_ref().map(|fit| fit.error_percent);
+                self.scenario_toml = fit.as_ref().map(|fit| fit.scenario_toml.clone());
                 let of = if self.helps { &prediction.tried } else { &prediction.remedies };
                 let found = of.iter().find(|one| !self.helps || one.remedy == self.remedy);
                 self.predicted_percent = found.map(|one| one.gain_percent);
