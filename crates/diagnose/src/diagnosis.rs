@@ -74,6 +74,10 @@ pub enum ArtefactKind {
     Truncated,
     /// Only one direction of a connection is in the capture.
     OneDirection,
+    /// The clock of the capturing machine was set during a connection.
+    ClockSet,
+    /// The snap length cut TCP options off.
+    OptionsCut,
 }
 
 /// Where a capture was taken, seen from whoever sent most of the data.

@@ -1,7 +1,7 @@
 //! Captures through the table of connections to the answer.
 
 use crate::causes::Sharing;
-use crate::flow::Connection;
+use crate::flow::{Connection, settle_numbers};
 use crate::flow::table::{Table, shard};
 use crate::join::join;
 use crate::report::answer;
@@ -171,6 +171,7 @@ fn answers(
 ) -> (Diagnosis, Vec<Trace>) {
     connections.sort_by_key(|connection| (connection.began, connection.began_frame));
     connections.iter_mut().for_each(Connection::finish);
+    settle_numbers(&mut connections);
     let sharing = Sharing::of(&connections);
     let mut traces = Vec::new();
     let mut answers = Vec::with_capacity(connections.len());

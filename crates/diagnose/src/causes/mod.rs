@@ -30,6 +30,10 @@ const BLOATED: f64 = 0.1;
 /// Whoever has less than this share of the highest rate, with a queue standing, shares it.
 const SHARES: f64 = 0.6;
 
+/// Bytes under way that would take this part of a queue's delay at the path's rate may have filled it.
+const OWN_PART: f64 = 0.5;
+/// Stretches before one in which its bytes under way were counted.
+const NEIGHBOURS: usize = 3;
 /// Several that get this part of the most they ever got together fill their link.
 const FULL: f64 = 0.9;
 
@@ -80,7 +84,7 @@ impl Context<'_> {
             next.side == stretch.side && grows(next) && self.is_full(next) && rate > 0.0
         };
         let carried = match stretches.get(at + 1).filter(fills) {
-            Some(_) if grows(&stretch) && !self.is_full(&stretch) => {
+            Some(_) if grows(&stretch) && !stretch.is_folded() && !self.is_full(&stretch) => {
                 Span::from_secs_f64(stretch.seen.acked as f64 / rate)
             }
             _ => stretch.span(),
@@ -88,9 +92,13 @@ impl Context<'_> {
         let room = stretch.span().saturating_sub(carried);
         let full_from = stretch.from + room;
         let seen = Measured { flight: stretch.seen.flight, ..Measured::default() };
-        let before = Stretch { to: full_from, seen, ..stretch };
-        let after = Stretch { from: full_from, ..stretch };
-        [before, after].into_iter().filter(|part| part.from < part.to)
+        let before = Stretch { to: full_from, own: room, seen, ..stretch };
+        let after = Stretch { from: full_from, own: carried, ..stretch };
+        let (before, after) = match room == Span::ZERO {
+            true => (None, Some(stretch)),
+            false => (Some(before), Some(after)),
+        };
+        [before, after].into_iter().flatten().filter(|part| part.own > Span::ZERO)
     }
 
     fn judge(&self, stretch: &Stretch) -> Judged {
@@ -102,6 +110,9 @@ impl Context<'_> {
     }
 
     fn cause(&self, stretch: &Stretch) -> (Cause, f64) {
+        if self.connection.is_one_way() {
+            return (Cause::Unknown, 0.9);
+        }
         if self.waits_behind_others(stretch) {
             return (Cause::QueueingOthers, 0.7);
         }
@@ -114,11 +125,12 @@ impl Context<'_> {
             Wait::Queued => self.queued(stretch),
             Wait::ReceiverWindow => self.receiver_window(stretch),
             Wait::ZeroWindow => (Cause::ZeroWindow, 0.95),
+            Wait::SlowReader => self.slow_reader(stretch),
             Wait::Nagle => (Cause::NagleDelayedAck, 0.85),
             Wait::DelayedAck => (Cause::DelayedAck, 0.75),
             Wait::Recovery => self.recovery(stretch),
             Wait::Unfilled => self.unfilled(stretch),
-            Wait::Stalled => (Cause::Outage, 0.6),
+            Wait::Stalled => self.stalled(stretch),
             Wait::Uncaptured => (Cause::CaptureArtefact, 0.9),
             Wait::SlowStart | Wait::Window => self.window(stretch),
         }
@@ -146,8 +158,53 @@ impl Context<'_> {
                 (verdict.recovery, verdict.confidence)
             }
             _ if by_acks && self.is_full(stretch) => self.full(stretch),
-            Some(verdict) => (verdict.recovery, verdict.confidence),
+            Some(verdict) => self.beside_others(stretch, verdict),
             None => (Cause::Unknown, 0.3),
+        }
+    }
+
+    /// Returns the cause of a recovery, corrected by what others at the same queue measured meanwhile.
+    fn beside_others(&self, stretch: &Stretch, verdict: &Verdict) -> (Cause, f64) {
+        let path = &self.paths[usize::from(stretch.side)];
+        let queue = self.share(stretch).map_or(0.0, |share| share.queue);
+        let bloated = queue > BLOATED.max(path.base);
+        match verdict.recovery {
+            // A timer that a queue outlasted.
+            Cause::AckPath | Cause::SpuriousDelay | Cause::SpuriousReordering if bloated => {
+                (Cause::QueueingOthers, 0.7)
+            }
+            Cause::Outage if self.serves_others(stretch) => match bloated {
+                true => (Cause::FastRecovery, 0.6),
+                false => (Cause::RandomLoss, 0.5),
+            },
+            recovery => (recovery, verdict.confidence),
+        }
+    }
+
+    fn serves_others(&self, stretch: &Stretch) -> bool {
+        self.shares.as_ref().is_some_and(|shares| shares.served_others(stretch))
+    }
+
+    /// Bytes were under way and no ACK came for long: nothing got through, unless others did.
+    fn stalled(&self, stretch: &Stretch) -> (Cause, f64) {
+        match self.serves_others(stretch) {
+            true => self.full(stretch),
+            false => (Cause::Outage, 0.6),
+        }
+    }
+
+    /// Returns the cause of a standing queue: others', if this connection's bytes under way cannot have filled
+    /// it, or its own.
+    fn queue_of(&self, stretch: &Stretch, queue: f64) -> (Cause, f64) {
+        let path = &self.paths[usize::from(stretch.side)];
+        let stretches = self.connection.account.stretches();
+        let at = stretches.partition_point(|other| other.to <= stretch.from);
+        let before = &stretches[at.saturating_sub(NEIGHBOURS)..at];
+        let mine = before.iter().filter(|other| other.side == stretch.side);
+        let flight = mine.map(|other| other.seen.flight).fold(stretch.seen.flight, u64::max);
+        match path.rate > 0.0 && flight as f64 >= OWN_PART * queue * path.rate {
+            true => (Cause::QueueingOwn, 0.6),
+            false => (Cause::QueueingOthers, 0.6),
         }
     }
 
@@ -156,7 +213,7 @@ impl Context<'_> {
         let path = &self.paths[usize::from(stretch.side)];
         match path.standing(stretch) {
             Some(queue) if path.stands(stretch) && queue > BLOATED.max(path.base) => {
-                (Cause::QueueingOthers, 0.6)
+                self.queue_of(stretch, queue)
             }
             _ => (Cause::PathLimited, 0.7),
         }
@@ -165,8 +222,9 @@ impl Context<'_> {
     /// A packet waited on its way here.
     fn queued(&self, stretch: &Stretch) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
-        match stretch.span().as_secs_f64() > BLOATED.max(path.base) {
-            true => (Cause::QueueingOthers, 0.6),
+        let waited = stretch.span().as_secs_f64();
+        match waited > BLOATED.max(path.base) {
+            true => self.queue_of(stretch, waited),
             false => (Cause::PathLimited, 0.7),
         }
     }
@@ -181,11 +239,21 @@ impl Context<'_> {
         }
     }
 
+    /// The receiver's application reads slowly, unless the path carried what it can.
+    fn slow_reader(&self, stretch: &Stretch) -> (Cause, f64) {
+        let path = &self.paths[usize::from(stretch.side)];
+        match path.stands(stretch) {
+            true => self.full(stretch),
+            false => (Cause::ZeroWindow, 0.8),
+        }
+    }
+
     /// A sender that stops for want of bytes and goes on when enough of them have been acknowledged, time
     /// and again, waits for its buffer; one that does so seldom, for its application.
     fn unfilled(&self, stretch: &Stretch) -> (Cause, f64) {
         let same = |other: &&Stretch| other.wait == Wait::Unfilled && other.side == stretch.side;
-        let times = self.connection.account.stretches().iter().filter(same).count();
+        let times = self.connection.account.stretches().iter().filter(same);
+        let times: u32 = times.map(|stretch| stretch.count).sum();
         match (times >= 3, stretch.side) {
             (true, _) => (Cause::SendBuffer, 0.7),
             (false, 0) => (Cause::ClientIdle, 0.5),
@@ -245,7 +313,7 @@ impl Context<'_> {
         let held = slow && path.holds(stretch);
         match (slow || path.sparse, bloated) {
             (true, _) if held => (Cause::Shaper, 0.5),
-            (true, true) => (Cause::QueueingOthers, 0.6),
+            (true, true) => self.queue_of(stretch, standing),
             (true, false) => (Cause::PathLimited, 0.5),
             (false, true) => (Cause::QueueingOwn, 0.8),
             (false, false) => (Cause::PathLimited, 0.8),

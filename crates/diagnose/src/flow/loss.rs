@@ -42,7 +42,8 @@ pub(crate) struct Loss {
     /// Bytes sent once only that the first acknowledgment after the first retransmission reports: they had
     /// arrived, and nobody had heard of it.
     pub(crate) unheard: Option<u64>,
-    /// Packets of its sender that were lost before the capture point meanwhile.
+    /// Packets of its sender that were lost before the capture point meanwhile, by their numbers; zero where
+    /// its host does not count per socket.
     pub(crate) skipped: u32,
     /// Segments that were under way at most in the round trips before it.
     pub(crate) window: u32,
@@ -67,9 +68,15 @@ impl Loss {
         }
     }
 
-    /// Different segments that were retransmitted.
+    /// Returns the number of segments retransmitted more than once, with those lost before the capture point.
+    pub(crate) fn repeated(&self) -> u32 {
+        let unseen = self.skipped > 1 && self.trigger == Trigger::Timer;
+        self.again + u32::from(unseen)
+    }
+
+    /// Returns the number of different segments that were retransmitted.
     pub(crate) fn distinct(&self) -> u32 {
-        self.retransmitted.saturating_sub(self.again)
+        self.retransmitted.saturating_sub(self.repeated())
     }
 }
 

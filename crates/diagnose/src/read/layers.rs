@@ -17,6 +17,8 @@ pub(super) struct Stamp {
     pub(super) at: Time,
     pub(super) file: u16,
     pub(super) interface: u16,
+    /// Direction bits of `epb_flags`: 1 inbound, 2 outbound, 0 if unknown.
+    pub(super) direction: u8,
 }
 
 /// A frame on its way down, and where a TCP packet goes.
@@ -28,6 +30,8 @@ pub(super) struct Frame<'a> {
     pub(super) stamp: Stamp,
     pub(super) out: &'a mut Vec<Seen>,
     depth: u8,
+    /// Hash of what identifies the capture point, see [`Frame::mix`].
+    point: u64,
 }
 
 /// An IP header, and extension headers.
@@ -60,7 +64,11 @@ pub(super) fn frame(
     out: &mut Vec<Seen>,
 ) -> Outcome {
     let wire = (wire as usize).max(bytes.len());
-    let mut frame = Frame { bytes, wire, stamp, out, depth: 0 };
+    let mut frame = Frame { bytes, wire, stamp, out, depth: 0, point: 0 };
+    let interface = u64::from(stamp.direction) << 16 | u64::from(stamp.interface);
+    if interface != 0 {
+        frame.mix(interface);
+    }
     frame.link(link).unwrap_or(Outcome::Malformed)
 }
 
@@ -82,6 +90,33 @@ impl Frame<'_> {
     #[inline]
     pub(super) fn u16(&self, at: usize) -> Option<u16> {
         self.head(at).map(|bytes| u16::from_be_bytes(*bytes))
+    }
+
+    /// Adds `word` to the hash of the capture point (FxHash: rotate, exclusive or, multiply). Only fields
+    /// that are the same in all packets of one direction of a connection at one point may be added.
+    #[inline]
+    pub(super) fn mix(&mut self, word: u64) {
+        self.point = (self.point.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    /// Adds the `N` bytes at `at` to the hash of the capture point, as far as they were kept.
+    #[inline]
+    pub(super) fn mix_bytes<const N: usize>(&mut self, at: usize) {
+        let Some(bytes) = self.head::<N>(at).copied() else { return };
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.mix(u64::from_le_bytes(word));
+        }
+    }
+
+    /// Returns the fingerprint for [`Seen::hop`]; zero only if nothing but zeros was added.
+    #[inline]
+    pub(super) fn hop(&self) -> u32 {
+        match self.point {
+            0 => 0,
+            point => ((point >> 32) as u32).max(1),
+        }
     }
 
     /// One more header of a kind that may carry itself; whether that is one too many.

@@ -30,8 +30,8 @@ impl Frame<'_> {
         match link {
             ETHERNET => self.ethernet(0),
             RAW | RAW_BSD | RAW_OPENBSD | IPV4 | IPV6 => self.ip(0),
-            LINUX_SLL => self.typed(self.u16(14)?, 16),
-            LINUX_SLL2 => self.typed(self.u16(0)?, 20),
+            LINUX_SLL => self.cooked(),
+            LINUX_SLL2 => self.cooked2(),
             // The address family is another on every system; the version of IP is not.
             NULL | LOOP => self.ip(4),
             PPP | PPP_HDLC => self.ppp(0),
@@ -48,7 +48,34 @@ impl Frame<'_> {
         if self.too_deep() {
             return Some(Outcome::Other(Kind::NestedTooDeep));
         }
-        self.typed(self.u16(at + 12)?, at + 14)
+        let ether_type = self.u16(at + 12)?;
+        self.mix_bytes::<12>(at);
+        self.typed(ether_type, at + 14)
+    }
+
+    /// Parses the header that Linux makes for `-i any`: packet type (incoming, outgoing, ...), device type,
+    /// and the sender's address.
+    fn cooked(&mut self) -> Option<Outcome> {
+        let ether_type = self.u16(14)?;
+        self.mix_bytes::<6>(0);
+        self.mix_address(usize::from(self.u16(4)?), 6);
+        self.typed(ether_type, 16)
+    }
+
+    /// Parses its successor, which adds the interface's index.
+    fn cooked2(&mut self) -> Option<Outcome> {
+        let ether_type = self.u16(0)?;
+        self.mix_bytes::<8>(4);
+        self.mix_address(usize::from(*self.bytes.get(11)?), 12);
+        self.typed(ether_type, 20)
+    }
+
+    /// Adds an address of `len` bytes in a field of eight to the hash of the capture point. What is behind
+    /// the address may be of any value.
+    fn mix_address(&mut self, len: usize, at: usize) {
+        let mut word = self.head::<8>(at).copied().unwrap_or_default();
+        word[len.min(8)..].fill(0);
+        self.mix(u64::from_le_bytes(word));
     }
 
     /// What an Ethernet type announces.
@@ -61,6 +88,8 @@ impl Frame<'_> {
                 // A VLAN tag (IEEE 802.1Q, 802.1ad and before).
                 0x8100 | 0x88a8 | 0x9100 | 0x9200 => {
                     ether_type = self.u16(at + 2)?;
+                    // The VLAN only: priorities may differ between packets.
+                    self.mix(u64::from(self.u16(at)? & 0xfff));
                     at += 4;
                 }
                 _ => return self.seldom(ether_type, at),
@@ -119,6 +148,8 @@ impl Frame<'_> {
     /// Linux's log of its packet filter: values with lengths in the order of the machine that
     /// captured, one of which is the packet.
     fn nflog(&mut self) -> Option<Outcome> {
+        // Hook, incoming and outgoing interface (linux/netfilter/nfnetlink_log.h).
+        const POINT: [u16; 3] = [1, 4, 5];
         const PAYLOAD: u16 = 9;
         let mut at = 4;
         loop {
@@ -135,6 +166,9 @@ impl Frame<'_> {
             if len < 4 {
                 return None;
             }
+            if POINT.contains(&kind) {
+                self.mix_bytes::<4>(at + 4);
+            }
             at += len.next_multiple_of(4);
         }
     }
@@ -145,6 +179,9 @@ impl Frame<'_> {
         let word =
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let (len, link) = (word(0) as usize, word(8));
+        // The interface's name, and whether the frame came in or went out.
+        self.mix_bytes::<24>(12);
+        self.mix(u64::from(self.head::<1>(36).map_or(0, |[flags]| flags & 3)));
         match link {
             0 | 108 => self.ip(len.checked_add(4)?),
             1 => self.ethernet(len),

@@ -126,6 +126,7 @@ impl Pcap {
                 at: Time::from_nanos(ns),
                 file: batch.file,
                 interface: 0,
+                direction: 0,
             };
             let outcome = layers::frame(self.link, frame, wire, stamp, batch.out);
             batch.tally.count(outcome);

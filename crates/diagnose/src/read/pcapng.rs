@@ -73,6 +73,8 @@ struct Packet<'a> {
     stamp: Option<u64>,
     frame: &'a [u8],
     wire: u32,
+    /// 1 inbound, 2 outbound, 0 if the block does not state it.
+    direction: u8,
 }
 
 impl Pcapng {
@@ -211,13 +213,16 @@ impl Pcapng {
             [0, 4, 8, 12, 16].map(|at| self.order.u32(head, at));
         let end = 20 + kept as usize;
         let frame = body.get(20..end)?;
-        if let Some(options @ [_, ..]) = body.get(end.next_multiple_of(4)..)
-            && let Some(lost) = block::lost_before(self.order, options)
-        {
-            self.lost = Some(self.lost.unwrap_or(0).saturating_add(lost));
+        let mut direction = 0;
+        if let Some(options @ [_, ..]) = body.get(end.next_multiple_of(4)..) {
+            let about = block::packet_options(self.order, options);
+            if let Some(lost) = about.lost_before {
+                self.lost = Some(self.lost.unwrap_or(0).saturating_add(lost));
+            }
+            direction = about.direction;
         }
         let stamp = Some(u64::from(high) << 32 | u64::from(low));
-        Some(Packet { interface: interface as usize, stamp, frame, wire })
+        Some(Packet { interface: interface as usize, stamp, frame, wire, direction })
     }
 
     /// A packet without a time, of the section's first interface. The block does not say how much of
@@ -227,7 +232,7 @@ impl Pcapng {
         let snap_len = self.interfaces.get(self.section).map_or(0, |interface| interface.snap_len);
         let most = if snap_len == 0 { wire } else { wire.min(snap_len) };
         let kept = (most as usize).min(body.len() - 4);
-        Some(Packet { interface: 0, stamp: None, frame: &body[4..4 + kept], wire })
+        Some(Packet { interface: 0, stamp: None, frame: &body[4..4 + kept], wire, direction: 0 })
     }
 
     /// The packet block that the enhanced one has replaced.
@@ -240,9 +245,12 @@ impl Pcapng {
             self.lost = Some(self.lost.unwrap_or(0).saturating_add(u64::from(lost)));
         }
         let [high, low, kept, wire] = [4, 8, 12, 16].map(|at| self.order.u32(head, at));
-        let frame = body.get(20..20 + kept as usize)?;
+        let end = 20 + kept as usize;
+        let frame = body.get(20..end)?;
+        let options = body.get(end.next_multiple_of(4)..).unwrap_or(&[]);
+        let direction = block::packet_options(self.order, options).direction;
         let stamp = Some(u64::from(high) << 32 | u64::from(low));
-        Some(Packet { interface, stamp, frame, wire })
+        Some(Packet { interface, stamp, frame, wire, direction })
     }
 
     #[inline]
@@ -267,6 +275,7 @@ impl Pcapng {
             at: Time::from_nanos(ns),
             file: batch.file,
             interface: place as u16,
+            direction: packet.direction,
         };
         let outcome = layers::frame(interface.link, packet.frame, packet.wire, stamp, batch.out);
         batch.tally.count(outcome);

@@ -43,7 +43,7 @@ impl Frame<'_> {
             timestamps: None,
             sacks: Sacks::default(),
             options_cut: header_len > bytes.len(),
-            hop: 0,
+            hop: self.hop(),
             radio: None,
         };
         // What was kept of the options.

@@ -11,7 +11,8 @@ use std::io::Cursor;
 #[test]
 fn every_format_tells_the_same_frames_and_their_times() {
     for (name, file) in files::all() {
-        let (seen, about) = sound(&file);
+        let (mut seen, about) = sound(&file);
+        seen.iter_mut().for_each(|seen| seen.hop = 0);
         let ns_per_unit = if name.ends_with("3c4d") { 1 } else { 1_000 };
         let at = |number| Time::from_nanos(1_000_000_000_000 + number * ns_per_unit);
         let expected = [1, 3].map(|frame| Seen { frame, at: at(frame), file: 3, ..expected(4) });

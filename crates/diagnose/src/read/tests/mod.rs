@@ -5,6 +5,7 @@
 //! | `frames.rs` | one packet in every link layer and tunnel |
 //! | `files.rs` | frames in every format of file |
 //! | `layers.rs` | every way down to TCP, cut at every length; what is not TCP |
+//! | `hop.rs` | fingerprints of capture points |
 //! | `formats.rs` | every format, cut at every length; sections, times, counts of losses |
 //! | `packing.rs` | packed files, whole, in parts and cut |
 //! | `opening.rs` | what is said of files that are no captures |
@@ -15,6 +16,7 @@ mod damage;
 mod files;
 mod formats;
 mod frames;
+mod hop;
 mod layers;
 mod opening;
 mod packing;
