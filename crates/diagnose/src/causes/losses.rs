@@ -27,6 +27,9 @@ pub(crate) struct Verdict {
 
 pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
     let of = |recovery, after, confidence| Verdict { recovery, after, confidence };
+    if loss.closing {
+        return of(Cause::Unknown, Cause::Unknown, 0.8);
+    }
     // A timer that waited this long had been backed off: earlier retransmissions were lost before they
     // came here.
     let backed_off = loss.silence.as_secs_f64() > 2.5 * (loss.rtt.as_secs_f64() + SHORTEST_RTO);

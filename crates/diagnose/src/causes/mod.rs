@@ -105,12 +105,12 @@ impl Context<'_> {
         let (cause, confidence) = self.cause(stretch);
         let loss = self.connection.losses.get(stretch.loss as usize);
         let path = &self.paths[usize::from(stretch.side)];
-        let reason = words::reason(cause, stretch, loss, path);
+        let reason = words::reason(cause, stretch, loss, path, self.connection);
         Judged { stretch: *stretch, cause, confidence, reason }
     }
 
     fn cause(&self, stretch: &Stretch) -> (Cause, f64) {
-        if self.connection.is_one_way() {
+        if self.connection.is_one_way() || self.connection.is_unanswered() {
             return (Cause::Unknown, 0.9);
         }
         if self.waits_behind_others(stretch) {
@@ -187,9 +187,13 @@ impl Context<'_> {
 
     /// Bytes were under way and no ACK came for long: nothing got through, unless others did.
     fn stalled(&self, stretch: &Stretch) -> (Cause, f64) {
-        match self.serves_others(stretch) {
-            true => self.full(stretch),
-            false => (Cause::Outage, 0.6),
+        if self.serves_others(stretch) {
+            return self.full(stretch);
+        }
+        match self.connection.lacks_bytes() {
+            true => (Cause::Outage, 0.6),
+            // The path delivered late.
+            false => (Cause::PathLimited, 0.5),
         }
     }
 

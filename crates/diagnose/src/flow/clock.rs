@@ -68,13 +68,21 @@ pub(crate) struct Lateness {
     /// The last packet, and the one before that.
     pub(crate) now: Span,
     pub(crate) before: Span,
+    /// TSval of the last packet.
+    last: u32,
 }
 
 impl Lateness {
+    /// Returns true if a packet with these timestamps was sent before the last one.
+    pub(crate) fn is_behind(&self, timestamps: Option<(u32, u32)>) -> bool {
+        timestamps.is_some_and(|(value, _)| (value.wrapping_sub(self.last) as i32) < 0)
+    }
+
     /// Takes the TSval of a packet. If the connection `rested` before it, nothing shows how long it waited, and
     /// the clock is anchored anew.
     pub(crate) fn take(&mut self, value: u32, at: Time, rested: bool) {
         self.before = self.now;
+        self.last = value;
         if rested {
             self.clock.anchor(value, at);
         }

@@ -189,14 +189,16 @@ impl Connection {
         self.reset |= seen.flags.contains(Flags::RST);
     }
 
-    /// Returns true if the capture has all that this packet carries: its bytes, or its acknowledgment.
+    /// Returns true if the capture has all that this packet carries, its bytes or its acknowledgment, and later
+    /// packets of the same end.
     #[inline]
     fn is_known(&self, seen: &Seen, side: usize) -> bool {
         let (half, other) = (&self.halves[side], &self.halves[1 - side]);
-        match seen.payload_len {
+        let known = match seen.payload_len {
             0 => other.is_anchored() && other.offset(seen.ack) <= other.una,
             len => half.is_anchored() && half.offset(seen.seq) + u64::from(len) <= half.next,
-        }
+        };
+        known && (half.numbers.is_behind(seen.ip_id) || half.lateness.is_behind(seen.timestamps))
     }
 
     /// Returns true if the packet does not belong to this connection: an answer to a SYN with the numbers of an
@@ -357,6 +359,16 @@ impl Connection {
             lost: both.map(|one| one.map_or(0, |(lost, _)| lost)),
             delay: both.map(|one| one.and_then(|(_, delay)| delay)),
         })
+    }
+
+    /// Returns true if the SYN was never answered.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.setup == Setup::SynSent && self.halves[1].counts.packets == 0
+    }
+
+    /// Returns true if bytes were sent twice, are missing in the capture, or were lost by their packet numbers.
+    pub(crate) fn lacks_bytes(&self) -> bool {
+        !self.losses.is_empty() || self.halves.iter().any(|half| half.counts.missing.count > 0)
     }
 
     /// Returns the sides in whose packet numbers a gap may show a loss.

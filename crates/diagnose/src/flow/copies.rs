@@ -1,8 +1,8 @@
 //! Copies of one packet in one capture: captured twice at one interface, or at two interfaces that it crosses.
 //!
 //! A copy at the same interface follows within milliseconds. One at another interface differs in its hop
-//! ([`Seen::hop`]) and follows as late as the queue between them lets it pass. The first hop of a direction is
-//! the capture point; packets at other hops are searched among those that passed it.
+//! ([`Seen::hop`]) or its TTL and follows as late as the queue between them lets it pass. The first hop of a
+//! direction is the capture point; packets at other hops are searched among those that passed it.
 //!
 //! Not modelled: a path that changes so that packets reach the second hop first.
 
@@ -64,8 +64,8 @@ impl Signature {
 pub(crate) struct Copies {
     recent: [(Signature, Time); RECENT],
     oldest: u8,
-    /// The hop of the first packet.
-    hop: u32,
+    /// Hop and TTL at the capture point.
+    hop: Option<(u32, u8)>,
     /// What is remembered once a second hop was seen.
     between: Option<Box<BetweenHops>>,
 }
@@ -85,16 +85,21 @@ struct BetweenHops {
 }
 
 impl Copies {
-    /// Returns true if this packet is a copy of one that passed before. `repeats` is true if the capture has
-    /// all that the packet carries.
+    /// Returns true if this packet is a copy of one that passed before. `repeats` is true if the capture has all
+    /// that the packet carries, and its number or timestamp is older than the last.
     #[inline]
     pub(crate) fn is_copy(&mut self, seen: &Seen, at: Time, repeats: bool) -> bool {
         let signature = Signature::of(seen);
-        if self.hop == 0 {
-            self.hop = seen.hop;
-        }
-        if seen.hop != self.hop && seen.hop != 0 {
-            return self.is_copy_elsewhere(&signature, at, repeats);
+        let hop = (seen.hop, seen.ttl);
+        let here = *self.hop.get_or_insert(hop);
+        if hop != here {
+            if self.is_copy_elsewhere(&signature, at, repeats) {
+                return true;
+            }
+            if self.between.as_ref().is_none_or(|between| between.copies == 0) {
+                // Not another point: the sender or the path changed.
+                self.hop = Some(hop);
+            }
         }
         // Only a number that changes from packet to packet tells a copy from another packet.
         let numbered = seen.ip_id != 0 || (seen.timestamps.is_some() && seen.payload_len > 0);
@@ -121,8 +126,11 @@ impl Copies {
             }
             Box::new(between)
         });
-        // Until then, copies of packets that nobody remembers arrive.
-        between.found(signature.hash(), at) || (repeats && !between.complete)
+        // At first, copies arrive of packets that passed before they were remembered; a retransmission has a
+        // number of its own.
+        let found = between.found(signature.hash(), at);
+        between.copies += u64::from(repeats && !found);
+        found || repeats
     }
 
     /// Returns packets lost between the two hops, and how much longer than the quickest the others took.

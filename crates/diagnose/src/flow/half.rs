@@ -39,6 +39,8 @@ pub(crate) struct Half {
     pub(crate) sending: Sending,
     pub(crate) phase: Phase,
     pub(crate) fin_sent: bool,
+    /// The last silence that ended with a segment behind a hole: when that passed, and the silence.
+    pub(crate) silence: Option<(Time, (Time, Time))>,
     /// The byte sent last as a probe of a closed window.
     pub(crate) probed: Option<u64>,
     pub(crate) size: Size,

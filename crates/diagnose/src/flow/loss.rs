@@ -53,6 +53,8 @@ pub(crate) struct Loss {
     pub(crate) delivered: u64,
     /// Whether the sender had nothing new to send while it recovered.
     pub(crate) tail: bool,
+    /// Only a FIN was repeated: all bytes had been acknowledged.
+    pub(crate) closing: bool,
 }
 
 impl Loss {

@@ -63,6 +63,11 @@ impl Numbers {
         None
     }
 
+    /// Returns true if a packet with this number was sent before the last one, as far as numbers tell.
+    pub(crate) fn is_behind(&self, number: u16) -> bool {
+        self.run >= REGULAR && number != 0 && number.wrapping_sub(self.next) > u16::MAX / 2
+    }
+
     fn sample(&mut self, number: u16, at: Time) {
         if !self.all.is_multiple_of(self.every.max(1)) {
             return;

@@ -8,6 +8,7 @@ use super::outstanding::Novelty;
 use crate::Seen;
 use crate::account::Wait;
 use ackord_units::{Span, Time};
+use ackord_wire::Flags;
 
 /// The least retransmission timeout of Linux.
 const LINUX_TIMER: Span = Span::from_millis(190);
@@ -43,7 +44,7 @@ impl Connection {
         // Missing packets may have been pure ACKs for what this one acknowledges.
         let acks = seen.ack != half.last_ack;
         let gap = u32::from(half.numbers.gap);
-        if gap == 0 || acks || self.recoveries[side].is_some() || silence < LINUX_TIMER {
+        if gap == 0 || acks || seen.payload_len == 0 || self.recoveries[side].is_some() || silence < LINUX_TIMER {
             return;
         }
         let timer = self.round_trip(side) + LINUX_TIMER;
@@ -88,6 +89,7 @@ impl Connection {
         novelty: &Novelty,
     ) {
         let by_timer = self.by_timer(side, at);
+        let (len, fin) = (seen.payload_len, seen.flags.contains(Flags::FIN));
         let acknowledged = self.halves[side].una >= to;
         match self.recoveries[side] {
             None => self.begin_recovery(seen, (side, at), to, by_timer, novelty),
@@ -112,6 +114,10 @@ impl Connection {
                 }
             }
         }
+        if len == 0 && fin && let Some(recovery) = self.recoveries[side] {
+            self.losses[recovery.loss as usize].closing = self.halves[side].hearing.una + 1 >= to;
+        }
+        self.nothing_got_through(side, novelty);
         if let Some(recovery) = self.recoveries[side]
             && acknowledged
             && from < self.halves[side].una
@@ -120,6 +126,21 @@ impl Connection {
             self.losses[recovery.loss as usize].unneeded += 1;
         }
         self.talker = side;
+    }
+
+    /// If a retransmission fills a hole that ended a silence, nothing got through during the silence.
+    fn nothing_got_through(&mut self, side: usize, novelty: &Novelty) {
+        let half = &mut self.halves[side];
+        if let (Some((ended, (from, to))), Some(opened)) = (half.silence, novelty.hole_opened)
+            && ended == opened
+        {
+            half.silence = None;
+            let side = side as u8;
+            self.account.rewrite(from, to, |stretch| {
+                (stretch.side == side || matches!(stretch.wait, Wait::Idle(_)))
+                    .then_some((Wait::Stalled, stretch.loss))
+            });
+        }
     }
 
     /// Whether nothing that was heard can have triggered a retransmission now.
@@ -190,6 +211,7 @@ impl Connection {
             rtt: self.rtt[side],
             delivered: half.hearing.una,
             tail: to >= half.next,
+            closing: false,
         }
     }
 

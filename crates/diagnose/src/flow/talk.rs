@@ -22,6 +22,8 @@ const RECENTLY: Span = Span::from_secs(1);
 const STALLED: Span = Span::from_millis(250);
 /// A path that holds a packet this long at once does not queue: it is out.
 const HELD: Span = Span::from_millis(100);
+/// A capture point nearer than this to an end is beside it.
+const BESIDE: Span = Span::from_millis(1);
 /// So many ACKs in a row that a sender leaves unanswered show that it has nothing at hand.
 const UNANSWERED: u32 = 3;
 /// And so many segments, and this part of the window, acknowledged meanwhile.
@@ -47,7 +49,9 @@ impl Connection {
         }
         let novelty = half.flight.sent(from, to, half.next, at);
         half.counts.bytes += novelty.new + novelty.filled - u64::from(fin && novelty.again == 0);
-        half.counts.retransmitted += novelty.again;
+        // A FIN takes a sequence number, but is no byte.
+        let fin_again = fin && to <= half.next && novelty.again > 0;
+        half.counts.retransmitted += novelty.again - u64::from(fin_again);
         half.fin_sent |= fin;
         let late = novelty.hole_opened.filter(|_| novelty.filled > 0);
         let next = half.next.max(to);
@@ -56,11 +60,13 @@ impl Connection {
             self.suspect(seen, side, at, to);
         }
         if novelty.again > 0 || (late.is_some() && !overtaken) {
+            self.halves[side].counts.retransmitted += novelty.filled;
             self.retransmission(seen, side, at, (from, to), &novelty);
         } else if overtaken {
             self.halves[side].counts.reordered += 1;
         } else {
-            match self.was_held(side, at).or_else(|| self.was_out(side, from, at)) {
+            self.note_silence(side, from, at);
+            match self.was_held(side, at) {
                 Some(sent) => {
                     self.before_new(side, sent, seen);
                     let loss = self.last_loss(side);
@@ -174,9 +180,13 @@ impl Connection {
         }
     }
 
-    /// When this packet was sent, if the path held it for long: nothing had come for as long as it waited.
+    /// Returns when this packet was sent, if the path held it for long: nothing arrived for as long as it waited.
     fn was_held(&self, side: usize, at: Time) -> Option<Time> {
         let half = &self.halves[side];
+        // Between the sender and a capture point beside it nothing holds packets: its clock stood still.
+        if half.to.least.is_some_and(|least| least < BESIDE) {
+            return None;
+        }
         let silence = at.saturating_since(half.last_packet);
         let held = half.lateness.now >= HELD
             && half.lateness.before.as_nanos() * 2 < half.lateness.now.as_nanos()
@@ -185,13 +195,16 @@ impl Connection {
         held.then_some((Time::ZERO + since).max(self.account.settled()))
     }
 
-    /// Since when nothing got through, if the segments before this one are missing and nothing came for
-    /// much longer than a round trip.
-    fn was_out(&self, side: usize, from: u64, at: Time) -> Option<Time> {
+    /// Notes a silence much longer than a round trip that ends with a segment behind a hole. If a
+    /// retransmission fills the hole, nothing got through meanwhile; until then the capture may lack the bytes.
+    fn note_silence(&mut self, side: usize, from: u64, at: Time) {
         let half = &self.halves[side];
         let silence = at.saturating_since(half.last_packet);
-        let out = from > half.next && silence >= STALLED.max(self.base(side) * 3);
-        out.then(|| half.last_packet.max(self.account.settled()))
+        if from > half.next && silence >= STALLED.max(self.base(side) * 3) {
+            let began = half.last_packet.max(self.account.settled());
+            let span = (self.when(side, began), self.when(side, at));
+            self.halves[side].silence = Some((at, span));
+        }
     }
 
     /// Whether the other end keeps sending beside: no turn is taken then.

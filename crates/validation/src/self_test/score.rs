@@ -42,8 +42,28 @@ pub struct Score {
     pub false_seconds: f64,
     /// Those of them that were not within a base round trip either.
     pub false_apart: f64,
+    /// Seconds reported as lost to an outage, a timeout or random loss in a connection of which no byte
+    /// was lost or sent twice, by cause.
+    #[serde(default)]
+    pub invented: Vec<(Cause, f64)>,
+    /// True if no byte of the connection was lost or sent twice.
+    #[serde(default)]
+    pub whole: bool,
     /// Whether the connection was found at all.
     pub found: bool,
+}
+
+/// Returns true for causes that a connection cannot have of which no byte was lost or sent twice.
+pub(super) fn invented(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::Outage
+            | Cause::RandomLoss
+            | Cause::TimeoutTail
+            | Cause::TimeoutWindow
+            | Cause::TimeoutSmallWindow
+            | Cause::TimeoutLostRetransmission
+    )
 }
 
 impl Default for Matrix {
@@ -121,6 +141,11 @@ pub(super) fn score(truth: &TruthFile, place: Place, said: &Diagnosis) -> Score 
         lost: Named::default(),
         false_seconds: 0.0,
         false_apart: 0.0,
+        invented: found.filter(|_| truth.is_whole()).map_or(Vec::new(), |connection| {
+            let of = connection.causes.iter().filter(|share| invented(share.cause));
+            of.map(|share| (share.cause, share.seconds)).collect()
+        }),
+        whole: truth.is_whole(),
         found: found.is_some(),
     };
     let shift = truth.began_s.iter().find(|one| one.0 == place).map_or(0.0, |one| one.1);
@@ -208,7 +233,10 @@ mod tests {
                 .iter()
                 .map(|&(from_s, to_s, cause, also)| TrueInterval { from_s, to_s, cause, also })
                 .collect(),
+            suite: crate::self_test::Suite::Kernels,
             kernels: [None, None],
+            whole: Some(true),
+            scored: Place::ALL.to_vec(),
         }
     }
 

@@ -5,7 +5,7 @@
 use super::bottleneck::Bottleneck;
 use super::episodes::{Episode, Kind, episodes};
 use super::facts::{Facts, index};
-use super::plan::Plan;
+use super::plan::{Plan, Suite};
 use super::view::View;
 use ackord_diagnose::Cause;
 use ackord_live::Direction;
@@ -49,13 +49,20 @@ pub(super) fn truth(plan: &Plan, facts: &Facts) -> Vec<TrueInterval> {
         let from_s = step as f64 * STEP;
         let to_s = (from_s + STEP).min(facts.last_seen - began);
         let (cause, also) = judge.judge(began + (from_s + to_s) / 2.0);
-        let also = also.filter(|also| *also != cause);
+        let also = reading(plan, cause).or(also).filter(|also| *also != cause);
         match intervals.last_mut().filter(|last| (last.cause, last.also) == (cause, also)) {
             Some(last) => last.to_s = to_s,
             None => intervals.push(TrueInterval { from_s, to_s, cause, also }),
         }
     }
     intervals
+}
+
+/// A window that a slow application keeps small is its zero window as well, whether the last bytes of it
+/// can be used or not. The cases of stock kernels are judged as they always were.
+fn reading(plan: &Plan, cause: Cause) -> Option<Cause> {
+    let slow = plan.suite == Suite::Peers && plan.reader.is_some();
+    (slow && cause == Cause::ReceiverWindow).then_some(Cause::ZeroWindow)
 }
 
 struct Judge<'a> {
