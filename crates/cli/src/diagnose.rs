@@ -5,12 +5,14 @@
 //! | `diagnose.rs` | the arguments, and what is done in which order |
 //! | `diagnose/sources.rs` | captures that can be read again |
 //! | `diagnose/advice.rs` | what would help, and whether it did |
+//! | `diagnose/fleet.rs` | a diagnosis per capture of many, and the data set shown |
 //! | `diagnose/live.rs` | an interface, looked at while it happens |
 //! | `diagnose/exports.rs` | qlog, and the capture with comments |
 //! | `diagnose/self_test.rs` | the diagnosis held against what truly happened |
 
 mod advice;
 mod exports;
+mod fleet;
 mod live;
 mod self_test;
 mod sources;
@@ -27,8 +29,9 @@ use ackord_advice::{
 use ackord_diagnose::{DiagnoseError, Diagnosis, Options, Trace, diagnose};
 use ackord_report::{OutputFile, data};
 use advice::AdviceArguments;
-use clap::Args;
+use clap::{Args, Subcommand};
 use exports::{ExportArguments, Found};
+use fleet::{FleetArguments, ShowArguments};
 use live::LiveArguments;
 use sources::{Passes, Sources};
 use std::ops::ControlFlow;
@@ -40,10 +43,20 @@ use std::path::PathBuf;
 /// capture may be taken at the sender, at the receiver or on the way; which, is found out first.
 /// Reads pcap and pcapng, also compressed with gzip, xz or zstd, from files or from a pipe (`-`);
 /// Ctrl-C ends a pipe, and what came through it is answered for.
+///
+/// Several captures are one: what continues another or was captured at another place at the same time is joined.
+/// With a folder among them, or with --each, every capture gets a diagnosis of its own, on all cores, and --out
+/// names one Parquet data set for all of them, which `ackord diagnose show` shows.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true
+)]
 pub(crate) struct DiagnoseArguments {
-    /// Captures; `-` is standard input
+    #[command(subcommand)]
+    what: Option<What>,
+    /// Captures, or folders of captures; `-` is standard input
     #[arg(required_unless_present_any = ["self_test", "live", "verify"], value_name = "CAPTURE")]
     captures: Vec<PathBuf>,
     /// Show this connection in detail, by its number in the list
@@ -52,6 +65,8 @@ pub(crate) struct DiagnoseArguments {
     /// Threads beside the one that reads; as many as there are processors, unless said otherwise
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
+    #[command(flatten)]
+    fleet: FleetArguments,
     #[command(flatten)]
     live: LiveArguments,
     #[command(flatten)]
@@ -64,6 +79,11 @@ pub(crate) struct DiagnoseArguments {
     output: OutputArguments,
 }
 
+#[derive(Subcommand)]
+enum What {
+    Show(ShowArguments),
+}
+
 const EXAMPLES: &str = "\
 Examples:
   ackord diagnose slow.pcapng
@@ -73,12 +93,21 @@ Examples:
   sudo tcpdump -i eth0 -s 128 -w - tcp | ackord diagnose -
   sudo ackord diagnose --live eth0 --for '60 s'
   ackord diagnose --verify before.pcapng after.pcapng --remedy bbr
+  ackord diagnose captures/ --out out/fleet              then: ackord diagnose show out/fleet
 
-Exit codes: 0 an answer, also where the capture has no TCP; 2 no capture, or nothing that can be written;
-1 anything else; 130 at Ctrl-C.";
+A capture named `show` is ./show.
+
+Exit codes: 0 an answer, also where the capture has no TCP, or where some captures of many cannot be read;
+2 no capture, or nothing that can be written; 1 anything else; 130 at Ctrl-C.";
 
 pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<(), Failure> {
+    if let Some(What::Show(arguments)) = &arguments.what {
+        return fleet::show(arguments, console);
+    }
     arguments.output.check()?;
+    if fleet::wanted(arguments) {
+        return fleet::run(arguments, console);
+    }
     if arguments.trial.wanted() {
         return self_test::run(&arguments.trial, arguments.jobs, &arguments.output, console);
     }
