@@ -3,11 +3,14 @@
 //! | folder | what |
 //! | --- | --- |
 //! | `remedies/` | [`remedies`]: what would help a connection, and what it would gain |
+//! | `fleet/` | [`fleet`]: a diagnosis per capture of many, as a data set (feature `parquet`) |
 //! | `diagnosis/` | [`diagnosis_document`]: the diagnosis for people, and for other tools |
 //!
 //! No clock is read and nothing is printed.
 
 mod diagnosis;
+#[cfg(feature = "parquet")]
+pub mod fleet;
 pub mod remedies;
 
 pub use diagnosis::{

@@ -5,12 +5,14 @@
 //! | `diagnose.rs` | the arguments, and what is done in which order |
 //! | `diagnose/sources.rs` | captures that can be read again |
 //! | `diagnose/advice.rs` | what would help, and whether it did |
-//! | `diagnose/live.rs`, `diagnose/live/` | an interface, looked at while it happens, or for days |
+//! | `diagnose/fleet.rs` | a diagnosis per capture of many, and tables of the data set |
+//! | `diagnose/live.rs`, `diagnose/live/` | an interface followed while it happens, or for days |
 //! | `diagnose/exports.rs` | qlog, and the capture with comments |
 //! | `diagnose/self_test.rs` | the diagnosis held against what truly happened |
 
 mod advice;
 mod exports;
+mod fleet;
 mod live;
 mod self_test;
 mod sources;
@@ -27,8 +29,9 @@ use ackord_advice::{
 use ackord_diagnose::{DiagnoseError, Diagnosis, Options, Trace, diagnose};
 use ackord_report::OutputFile;
 use advice::{AdviceArguments, Limit};
-use clap::Args;
+use clap::{Args, Subcommand};
 use exports::{ExportArguments, Found};
+use fleet::{FleetArguments, ShowArguments};
 use live::LiveArguments;
 use sources::{Passes, Sources};
 use std::ops::ControlFlow;
@@ -41,10 +44,20 @@ use std::path::PathBuf;
 /// Reads pcap and pcapng, also compressed with gzip, xz or zstd, from files or from a pipe (`-`);
 /// Ctrl-C ends a pipe, and the packets read so far are diagnosed. `--out` adds plots of the seconds per
 /// cause and, with `--connection`, of its packets.
+///
+/// Several captures are one: captures that continue another or were taken at another place at the same time are joined.
+/// With a folder among them, or with --each, every capture gets a diagnosis of its own, on all cores, and --out
+/// names one Parquet data set for all of them, which `ackord diagnose show` shows.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true
+)]
 pub(crate) struct DiagnoseArguments {
-    /// Captures; `-` is standard input
+    #[command(subcommand)]
+    what: Option<What>,
+    /// Captures, or folders of captures; `-` is standard input
     #[arg(required_unless_present_any = ["self_test", "live", "verify"], value_name = "CAPTURE")]
     captures: Vec<PathBuf>,
     /// Show this connection in detail, by its number in the list
@@ -53,6 +66,8 @@ pub(crate) struct DiagnoseArguments {
     /// Threads; as many as there are processors by default
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
+    #[command(flatten)]
+    fleet: FleetArguments,
     #[command(flatten)]
     live: LiveArguments,
     #[command(flatten)]
@@ -63,6 +78,11 @@ pub(crate) struct DiagnoseArguments {
     exports: ExportArguments,
     #[command(flatten)]
     output: OutputArguments,
+}
+
+#[derive(Subcommand)]
+enum What {
+    Show(ShowArguments),
 }
 
 const EXAMPLES: &str = "\
@@ -76,12 +96,21 @@ Examples:
   sudo ackord diagnose --live eth0 --metrics 127.0.0.1:9477
   ackord diagnose slow.pcapng --predict-for '1 min'
   ackord diagnose --verify before.pcapng after.pcapng --remedy bbr
+  ackord diagnose captures/ --out out/fleet              then: ackord diagnose show out/fleet
 
-Exit codes: 0 success, also for a capture without TCP; 2 not a capture, or an output that cannot be written;
-1 any other error; 130 Ctrl-C.";
+A capture named `show` is ./show.
+
+Exit codes: 0 success, also for a capture without TCP, and for many captures of which some cannot be read; 2 not a
+capture, or an output that cannot be written; 1 any other error; 130 Ctrl-C.";
 
 pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<(), Failure> {
+    if let Some(What::Show(arguments)) = &arguments.what {
+        return fleet::show(arguments, console);
+    }
     arguments.output.check()?;
+    if fleet::wanted(arguments) {
+        return fleet::run(arguments, console);
+    }
     if arguments.trial.wanted() {
         return self_test::run(&arguments.trial, arguments.jobs, &arguments.output, console);
     }

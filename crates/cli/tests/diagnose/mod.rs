@@ -2,6 +2,8 @@
 
 mod bad;
 mod exports;
+#[cfg(feature = "parquet")]
+mod fleet;
 mod look;
 mod made;
 mod predict;
