@@ -7,6 +7,7 @@ use ackord_wire::LinkType;
 
 // Those that `wire` has no names for (<https://www.tcpdump.org/linktypes.html>).
 const PPP: u16 = 9;
+const FDDI: u16 = 10;
 const PPP_HDLC: u16 = 50;
 const PPP_ETHER: u16 = 51;
 const ATM_LLC: u16 = 100;
@@ -79,6 +80,11 @@ impl Frame<'_> {
             PFLOG => self.pflog(),
             // Address family, security association, flags; then a packet decrypted or not yet encrypted.
             ENC => self.ip(12),
+            // Frame control and two addresses.
+            FDDI => {
+                self.mix_bytes::<12>(1);
+                self.llc(13)
+            }
             ATM_LLC => self.llc(0),
             MPLS => self.mpls(0),
             NETANALYZER => self.ethernet(4),
@@ -158,6 +164,8 @@ impl Frame<'_> {
             0x6558 => return self.ethernet(at),
             // A tag of a provider's backbone (IEEE 802.1ah), and the customer's frame.
             0x88e7 => return self.ethernet(at + 4),
+            // FabricPath of Cisco.
+            0x8903 => return self.ethernet(at + 2),
             // VN-Tag (IEEE 802.1BR) and R-Tag (IEEE 802.1CB) of four bytes.
             0x8926 | 0xf1c1 => return self.behind_tag(at + 4),
             // Marvell's switch tag with a type, on a machine that does not know its switch.

@@ -192,7 +192,6 @@ fn unknown_link(link: u16) -> String {
         227 => "CAN frame",
         253 => "Netlink message",
         6 => "Token Ring frame",
-        10 => "FDDI frame",
         107 => "Frame Relay frame",
         123 => "ATM cell",
         138 => "FireWire packet",

@@ -38,6 +38,11 @@ impl Frame<'_> {
             }
             // EoIP of MikroTik; its key is a length and a number.
             0x6400 => self.ethernet(at),
+            // WCCP: packets redirected to a proxy, since version 2 with a header of four bytes.
+            0x883e => match self.bytes.get(at)? >> 4 {
+                4 => self.ipv4(at),
+                _ => self.ip(at + 4),
+            },
             // From access points of Aruba.
             0x8200..=0x83ff => self.tunnelled_wifi(at),
             _ => Some(Outcome::Other(Kind::Gre)),

@@ -145,7 +145,9 @@ impl Frame<'_> {
             self.bytes = whole.get(..at + len).unwrap_or(whole);
             self.set_nesting(before);
             let one = self.wifi_body(at + SUBFRAME, qos);
-            if all.is_none() || one == Some(Outcome::Tcp) {
+            // A frame that hides something is not counted by what else is in it.
+            let hidden = one == Some(Outcome::Other(Kind::NestedTooDeep));
+            if all.is_none() || one == Some(Outcome::Tcp) || hidden && all != Some(Outcome::Tcp) {
                 all = one;
             }
             at += len.next_multiple_of(4);

@@ -1,14 +1,18 @@
 //! The packet in frames of the rarer link layers, and in tunnels of access points and switches.
 
-use super::frames::{Framed, ethernet, ipv4, joined, udp};
-use super::wireless;
+use super::files::{self, Order};
+use super::frames::{Framed, PAYLOAD, ethernet, ipv4, joined, tcp, udp};
+use super::{sound, wireless};
 
 /// The packet in each of these.
 pub(super) fn all(version: u8, ether_type: u16, ip: &[u8]) -> Vec<Framed> {
     let links = links(version, ether_type, ip).into_iter();
     let tunnels = tunnels(version, ether_type, ip).into_iter();
     let tunnels = tunnels.map(|(name, bytes)| (name, 1, bytes));
-    let all = links.chain(tunnels);
+    // The first version of WCCP redirects IPv4 only.
+    let redirected = ethernet(0x0800, &ipv4(47, &joined(&[&[0, 0, 0x88, 0x3e], ip])));
+    let redirected = (version == 4).then_some(("WCCP", 1, redirected));
+    let all = links.chain(tunnels).chain(redirected);
     all.map(|(name, link, bytes)| Framed { name, link, version, bytes }).collect()
 }
 
@@ -33,6 +37,7 @@ fn links(version: u8, ether_type: u16, ip: &[u8]) -> Vec<(&'static str, u16, Vec
         ("pppd", 166, joined(&[&[1, 3], &ppp, ip])),
         ("PPP with direction", 204, joined(&[&[1, 0xff, 3], &ppp, ip])),
         ("Cisco HDLC with direction", 205, joined(&[&[0], &cisco])),
+        ("FDDI", 10, joined(&[&[0x50], &frame[..12], &wireless::snap(ether_type, ip)])),
         ("LLC over ATM", 100, wireless::snap(ether_type, ip)),
         ("enc", 109, joined(&[&[enc_family, 0, 0, 0], &[1; 8], ip])),
         ("pflog", 117, joined(&[&pflog, ip])),
@@ -96,9 +101,24 @@ fn tunnels(version: u8, ether_type: u16, ip: &[u8]) -> Vec<(&'static str, Vec<u8
         ("GRE in UDP", over(4754, &joined(&[&[0x20, 0], &kind, &[0, 0, 0, 7], ip]))),
         ("MPLS in UDP", over(6635, &joined(&[&[0, 1, 0x11, 64], ip]))),
         ("EoIP", over_ip(47, &joined(&[&[0x20, 1, 0x64, 0, 0, 60, 7, 0], &frame]))),
+        ("WCCP 2", over_ip(47, &joined(&[&[0, 0, 0x88, 0x3e], &[0, 0, 1, 2], ip]))),
         ("Aruba", over_ip(47, &joined(&[&[0, 0, 0x82, 0], &wifi]))),
         ("CAPWAP", over(5247, &joined(&[&capwap, &wifi]))),
         ("CAPWAP, swapped", over(5247, &joined(&[&with_radio, &swapped]))),
         ("CAPWAP, Ethernet", over(5247, &joined(&[&[0, 2 << 3, 0x42, 0, 0, 0, 0, 0], &frame]))),
     ]
+}
+
+/// Not among those above: its frames have a check sequence, which tshark takes off.
+#[test]
+fn fabric_path_carries_ethernet() {
+    let frame = ethernet(0x0800, &ipv4(6, &tcp()));
+    let file = files::pcap(
+        Order::Big,
+        files::MICROS,
+        1,
+        &[ethernet(0x8903, &joined(&[&[0, 5], &frame, &[9; 4]]))],
+    );
+    let seen = sound(&file).0[0];
+    assert_eq!((seen.payload_len, seen.ip_len), (PAYLOAD, frame.len() as u32 - 14));
 }
