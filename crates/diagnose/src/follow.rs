@@ -19,12 +19,14 @@ use crate::flow::table::{LINGER, Table};
 use crate::{Address, Cause, Seen};
 use ackord_units::{Span, Time};
 use ackord_wire::Flags;
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 #[cfg(test)]
 mod tests;
+mod totals;
+
+pub use totals::{ROUND_TRIP_BOUNDS_US, Retransmitted, RoundTrips, Totals, Way, ZeroWindows};
 
 /// Seconds of an open connection are settled when they are older than this.
 pub const SETTLED_AFTER: Span = Span::from_secs(60);
@@ -37,111 +39,6 @@ const CLOSING: Span = Span::from_secs(1);
 const COMPARED: Span = Span::from_secs(400_000);
 /// One part in so many is forgotten at once where there are too many connections.
 const AT_ONCE: usize = 16;
-
-/// Upper bounds of round-trip times that are counted together, us.
-pub const ROUND_TRIP_BOUNDS_US: [u64; 15] = [
-    100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
-    1_000_000, 2_000_000, 5_000_000,
-];
-
-/// Direction of packets, as seen from the host that captures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Way {
-    /// From an address of this host.
-    Sent,
-    /// To an address of this host.
-    Received,
-    /// Between other hosts.
-    Forwarded,
-}
-
-impl Way {
-    /// Returns its name in metrics.
-    pub fn name(self) -> &'static str {
-        match self {
-            Way::Sent => "sent",
-            Way::Received => "received",
-            Way::Forwarded => "forwarded",
-        }
-    }
-}
-
-/// Segments that were sent more than once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Retransmitted {
-    /// Retransmissions.
-    pub segments: u64,
-    /// Bytes of their payload, as far as the capture has their first transmission.
-    pub bytes: u64,
-}
-
-/// Windows of zero bytes that receivers advertised.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct ZeroWindows {
-    /// Times that a window closed.
-    pub count: u64,
-    /// Time until it opened again, s.
-    pub seconds: f64,
-}
-
-/// Round-trip times of data and their ACKs, from end to end.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct RoundTrips {
-    /// How many were no longer than each of [`ROUND_TRIP_BOUNDS_US`] and longer than the one before it; the
-    /// last counts those that were longer than all.
-    pub within: [u64; ROUND_TRIP_BOUNDS_US.len() + 1],
-    /// Their sum, s.
-    pub sum_s: f64,
-}
-
-impl RoundTrips {
-    fn record(&mut self, span: Span) {
-        let nanos = span.as_nanos();
-        self.within[ROUND_TRIP_BOUNDS_US.partition_point(|bound| bound * 1_000 < nanos)] += 1;
-        self.sum_s += span.as_secs_f64();
-    }
-}
-
-/// Totals of all connections since the beginning.
-#[derive(Clone, Debug, Serialize)]
-pub struct Totals {
-    /// Settled time by cause, s.
-    pub seconds: BTreeMap<Cause, f64>,
-    /// Retransmissions by the cause of the loss, or of what was taken for one, and their direction.
-    pub retransmitted: BTreeMap<Cause, BTreeMap<Way, Retransmitted>>,
-    /// Zero windows, by the direction of the packets that advertised them.
-    pub zero_windows: BTreeMap<Way, ZeroWindows>,
-    /// Round-trip times.
-    pub round_trips: RoundTrips,
-    /// Connections seen.
-    pub opened: u64,
-    /// Those that have closed.
-    pub closed: u64,
-    /// Those forgotten while open: they had been idle longest where there were too many.
-    pub forgotten: u64,
-    /// Those open now.
-    pub open: u64,
-}
-
-impl Default for Totals {
-    /// Returns zeros for every cause: a counter that begins at zero shows its first increase.
-    fn default() -> Totals {
-        let ways = [Way::Sent, Way::Received];
-        let none = || ways.map(|way| (way, Retransmitted::default())).into_iter().collect();
-        let of_loss = |cause: &Cause| cause.is_loss() || *cause == Cause::Unknown;
-        Totals {
-            seconds: Cause::ALL.into_iter().map(|cause| (cause, 0.0)).collect(),
-            retransmitted: Cause::ALL.into_iter().filter(of_loss).map(|it| (it, none())).collect(),
-            zero_windows: ways.map(|way| (way, ZeroWindows::default())).into_iter().collect(),
-            round_trips: RoundTrips::default(),
-            opened: 0,
-            closed: 0,
-            forgotten: 0,
-            open: 0,
-        }
-    }
-}
 
 /// The part of a connection that is in the totals.
 #[derive(Clone, Debug)]
@@ -267,11 +164,11 @@ impl Follower {
             }
         }
         let sharing = Sharing::of(&connections[youngest(connections)..]);
-        for place in 0..leaving.len() {
+        for (place, leaves) in leaving.iter().copied().enumerate() {
             let connection = &self.table.connections()[place];
             let tracked = &self.tracked[place];
-            let (limit, due) = if leaving[place] || closing(connection) {
-                let losses = leaving[place] && tracked.misses(connection);
+            let (limit, due) = if leaves || closing(connection) {
+                let losses = leaves && tracked.misses(connection);
                 (connection.last, losses || connection.last > tracked.settled)
             } else {
                 let horizon = now.saturating_since(Time::ZERO).saturating_sub(SETTLED_AFTER);
@@ -351,17 +248,17 @@ impl Follower {
     fn forget(&mut self, leaving: &[bool]) {
         let places = 0..leaving.len();
         let current: Vec<bool> = places.map(|place| self.table.is_current(place)).collect();
-        for place in 0..leaving.len() {
+        for (place, leaves) in leaving.iter().copied().enumerate() {
             let connection = &self.table.connections()[place];
             let (over, ends, last) = (connection.is_over(), connection.ends, connection.last);
             let tracked = &mut self.tracked[place];
             let closes = (over || !current[place]) && !tracked.closed;
-            let forgets = leaving[place] && !closes && !tracked.closed;
+            let forgets = leaves && !closes && !tracked.closed;
             tracked.closed |= closes;
             self.totals.closed += u64::from(closes);
             self.totals.forgotten += u64::from(forgets);
             self.totals.open -= u64::from(closes || forgets);
-            if leaving[place] {
+            if leaves {
                 for side in [0, 1] {
                     if let Some(since) = self.tracked[place].shut_since[side].take() {
                         let way = self.way(ends[side], ends[1 - side]);
@@ -398,24 +295,12 @@ impl Tracked {
     }
 }
 
-impl Totals {
-    fn add_retransmitted(&mut self, cause: Cause, way: Way, more: Retransmitted) {
-        let sum = self.retransmitted.entry(cause).or_default().entry(way).or_default();
-        sum.segments += more.segments;
-        sum.bytes += more.bytes;
-    }
-
-    fn add_zero_window(&mut self, way: Way, span: Span) {
-        self.zero_windows.entry(way).or_default().seconds += span.as_secs_f64();
-    }
-}
-
 /// Returns the place of the first of the youngest connections whose lives add up to what can be compared.
 /// Connections are in the order of their first packets.
 fn youngest(connections: &[Connection]) -> usize {
     let mut lives = Span::ZERO;
     let longer = connections.iter().rposition(|one| {
-        lives = lives + one.last.saturating_since(one.began);
+        lives += one.last.saturating_since(one.began);
         lives > COMPARED
     });
     longer.map_or(0, |place| place + 1)

@@ -8,9 +8,10 @@
 //! Memory is bounded: connections that have closed are forgotten, and above `--most-connections` those that are
 //! idle longest.
 
+use super::capture::Capture;
 use super::drops::Drops;
 use super::metrics::{Packets, Snapshot, serve};
-use super::{Capture, LiveArguments, NOTICE, SHARE, WAITING};
+use super::{LiveArguments, NOTICE, SHARE, WAITING};
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::{OutputArguments, Results};

@@ -36,12 +36,9 @@ impl Drops {
     /// # Errors
     /// Why that is not possible here, and what would help.
     pub(super) fn begin() -> Result<Drops, String> {
-        let mounted = |root: &&Path| match root.join("instances").try_exists() {
-            Ok(there) => there,
-            // This user may not look.
-            Err(_) => true,
-        };
-        match ROOTS.map(Path::new).iter().copied().find(|root| mounted(&root)) {
+        // What this user may not look at is there.
+        let mounted = |root: &&Path| root.join("instances").try_exists().unwrap_or(true);
+        match ROOTS.map(Path::new).into_iter().find(mounted) {
             Some(root) => Drops::begin_in(root, std::process::id()),
             None => Err(
                 "tracefs is not mounted; `mount -t tracefs tracefs /sys/kernel/tracing` does that"
