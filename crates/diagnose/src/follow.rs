@@ -211,7 +211,10 @@ impl Follower {
         for Judged { stretch, cause, .. } in judged {
             let span = stretch.to.min(limit).saturating_since(stretch.from.max(tracked.settled));
             if span > Span::ZERO {
-                *self.totals.seconds.entry(*cause).or_default() += span.as_secs_f64();
+                // Folded stretches share their time.
+                let whole = stretch.to.saturating_since(stretch.from).as_secs_f64();
+                let own = stretch.span().as_secs_f64() / whole;
+                *self.totals.seconds.entry(*cause).or_default() += own * span.as_secs_f64();
             }
             if stretch.wait == Wait::Recovery && stretch.loss != NO_LOSS {
                 let longest = recoveries.entry(stretch.loss).or_insert((Span::ZERO, *cause));

@@ -216,7 +216,7 @@ fn artefacts(connection: &Connection) -> Vec<Artefact> {
     add(
         ArtefactKind::ReorderedTimestamps,
         connection.backwards,
-        "packets are in another order than their times: the order of the file is taken",
+        "packets are in another order than their times: they were sorted",
     );
     add(
         ArtefactKind::ClockSet,

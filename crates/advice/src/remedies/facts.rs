@@ -34,7 +34,7 @@ pub(crate) struct Facts {
     /// Bytes of the direction of most data, and of the other.
     pub(crate) bytes: [u64; 2],
     /// Seconds by cause, as in [`Cause::ALL`].
-    pub(crate) seconds: [f64; 28],
+    pub(crate) seconds: [f64; Cause::ALL.len()],
     /// As [`active_s`].
     pub(crate) active_s: f64,
     /// What of that came when all bytes were acknowledged: closing, which no model has, s.
@@ -89,7 +89,7 @@ impl Facts {
         };
         let sender = usize::from(direction == Direction::Download);
         let path = &connection.path;
-        let mut seconds = [0.0; 28];
+        let mut seconds = [0.0; Cause::ALL.len()];
         for share in &connection.causes {
             seconds[share.cause.index()] = share.seconds;
         }

@@ -191,6 +191,16 @@ impl Context<'_> {
                 true => (Cause::FastRecovery, 0.6),
                 false => (Cause::RandomLoss, 0.5),
             },
+            Cause::Outage
+            | Cause::RandomLoss
+            | Cause::TimeoutTail
+            | Cause::TimeoutWindow
+            | Cause::TimeoutSmallWindow
+            | Cause::TimeoutLostRetransmission
+                if self.connection.halves[usize::from(stretch.side)].is_black_hole() =>
+            {
+                (Cause::MtuBlackHole, 0.85)
+            }
             recovery => (recovery, verdict.confidence),
         }
     }

@@ -86,6 +86,14 @@ pub(super) fn reason(
         };
     }
     match cause {
+        Cause::MtuBlackHole => {
+            let half = &connection.halves[side];
+            format!(
+                "Segments of {} bytes never arrived, however often they were sent; segments of up to {} bytes did.",
+                half.stuck.unwrap_or_default(),
+                half.flight.longest_arrived
+            )
+        }
         Cause::SetUp => "The handshake took its round trips.".to_owned(),
         Cause::SynLoss => format!("A SYN was repeated after {took}."),
         Cause::ClientIdle | Cause::ServerIdle => {

@@ -6,6 +6,7 @@ use super::hearing::Heard;
 use super::loss::{Loss, Recovery};
 use super::marks::Marks;
 use super::numbers::Suspect;
+use super::order::Order;
 use super::timeline::{Step, Timeline};
 use crate::account::{Account, NO_LOSS, Wait};
 use crate::{Address, Between, Point, Seen};
@@ -45,6 +46,8 @@ pub(crate) struct Connection {
     pub(super) suspects: Vec<Suspect>,
     /// Packets held back, in order.
     pub(super) early: Vec<Seen>,
+    /// Packets on hold, where the capture has them in another order than their times.
+    pub(super) order: Option<Box<Order>>,
     timeline: Timeline,
     /// By side.
     pub(super) recoveries: [Option<Recovery>; 2],
@@ -61,6 +64,8 @@ pub(crate) struct Connection {
     pub(crate) began_frame: u64,
     pub(crate) last: Time,
     pub(crate) last_frame: u64,
+    /// The last packet by the capture's clock, taken or on hold.
+    pub(super) arrived: Time,
     /// The last time for which the capture has no packet of it though several round trips passed.
     pub(super) blank: (Time, Time),
     pub(crate) reset: bool,
@@ -105,6 +110,7 @@ impl Connection {
             losses: Vec::new(),
             suspects: Vec::new(),
             early: Vec::new(),
+            order: None,
             timeline,
             recoveries: [None; 2],
             setup: Setup::Unseen,
@@ -116,6 +122,7 @@ impl Connection {
             began_frame: seen.frame,
             last: began,
             last_frame: seen.frame,
+            arrived: seen.at,
             blank: (began, began),
             reset: false,
             base_rtt: [None; 2],
@@ -144,7 +151,12 @@ impl Connection {
         let (at, step) = self.timeline.step(seen.at);
         match step {
             Step::Forward => {}
-            Step::Backward => self.backwards.add(1, seen.frame),
+            // Packets on hold are counted when they arrive.
+            Step::Backward(by) if self.order.is_none() => {
+                self.backwards.add(1, seen.frame);
+                self.order = Some(Order::begin(self.timeline.last(), by));
+            }
+            Step::Backward(_) => {}
             Step::Set => self.clock_set.add(1, seen.frame),
         }
         // A capture may claim any time. Beyond a year it stands still, and sums cannot overflow.
@@ -338,7 +350,7 @@ impl Connection {
 
     /// Settles the account up to the last packet.
     pub(crate) fn finish(&mut self) {
-        self.release_early();
+        self.release_all();
         self.hear(self.last);
         let (last, frame) = (self.last, self.last_frame);
         let talker = self.talker;

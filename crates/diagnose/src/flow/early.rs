@@ -17,7 +17,8 @@ const FAR: u64 = 1 << 20;
 
 impl Connection {
     /// Takes a packet of this connection, after those held before it.
-    pub(crate) fn packet(&mut self, seen: &Seen) {
+    #[inline]
+    pub(super) fn packet_in_order(&mut self, seen: &Seen) {
         if self.early.is_empty() && !self.acknowledges_unseen(seen) {
             self.take(seen);
         } else {

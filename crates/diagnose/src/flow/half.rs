@@ -40,6 +40,8 @@ pub(crate) struct Half {
     pub(crate) sending: Sending,
     pub(crate) phase: Phase,
     pub(crate) drops: Vec<Drop>,
+    /// Length of the shortest segment that was sent three times and more, longer than all that had arrived, bytes.
+    pub(crate) stuck: Option<u32>,
     pub(crate) fin_sent: bool,
     /// The last silence that ended with a segment behind a hole: when that passed, and the silence.
     pub(crate) silence: Option<(Time, (Time, Time))>,
@@ -134,6 +136,20 @@ impl Half {
         self.sending.sent_new(at, len, self.hearing.una, keeps_on);
         self.phase.sent(under_way);
         under_way
+    }
+
+    /// Takes a segment of `len` bytes that had been sent `before` so many times.
+    pub(crate) fn sent_again(&mut self, len: u32, before: u8) {
+        if before >= 2 && u64::from(len) > self.flight.longest_arrived {
+            self.stuck = Some(self.stuck.map_or(len, |stuck| stuck.min(len)));
+        }
+    }
+
+    /// Returns true if full-sized segments never arrived, however often they were sent, and smaller ones did.
+    pub(crate) fn is_black_hole(&self) -> bool {
+        let arrived = self.flight.longest_arrived;
+        let full = self.mss().min(self.size.longest.max(1)) / 2;
+        self.stuck.is_some_and(|stuck| u64::from(stuck) > arrived && stuck > full) && arrived > 0
     }
 
     /// Returns true if `len` bytes from `from` to `to` are a probe: the byte that keeps a connection alive

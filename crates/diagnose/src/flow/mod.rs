@@ -6,6 +6,7 @@
 //! | `acks.rs` | what a packet says of the other direction |
 //! | `talk.rs` | what the time before a data segment was spent on |
 //! | `recovery.rs` | retransmissions: what triggered them, when they were over |
+//! | `order.rs` | packets in another order than their times |
 //! | `early.rs` | ACKs captured before their data |
 //! | `half.rs` | one direction |
 //! | `hearing.rs` | which acknowledgments its sender has heard |
@@ -44,6 +45,7 @@ mod hosts;
 pub(crate) mod loss;
 pub(crate) mod marks;
 mod numbers;
+mod order;
 mod outstanding;
 mod phase;
 mod recovery;

@@ -76,6 +76,8 @@ const MOST_HOLES: usize = 512;
 pub(crate) struct InFlight {
     segments: VecDeque<Outstanding>,
     holes: Vec<Hole>,
+    /// Longest segment that arrived when it was sent the first time, bytes.
+    pub(crate) longest_arrived: u64,
 }
 
 impl InFlight {
@@ -146,6 +148,9 @@ impl InFlight {
         while let Some(segment) = self.segments.front().copied() {
             if segment.to > ack {
                 break;
+            }
+            if segment.sends == 1 {
+                self.longest_arrived = self.longest_arrived.max(segment.to - segment.from);
             }
             if !segment.sacked {
                 all.sent = None;

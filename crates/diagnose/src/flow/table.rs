@@ -120,7 +120,7 @@ impl Table {
             connection.setup == Setup::Done && connection.halves[side].offset(seen.seq) != 0
         };
         (syn && (over() || other_number()))
-            || (over() && seen.at.saturating_since(connection.last) > LINGER)
+            || (over() && seen.at.saturating_since(connection.arrived) > LINGER)
     }
 
     fn begin(&mut self, key: Key, seen: &Seen) -> u32 {

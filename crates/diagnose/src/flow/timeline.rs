@@ -1,21 +1,19 @@
 //! The capture's clock as the connection's time: jumps of the clock are left out.
 
+use super::order;
 use ackord_units::{Span, Time};
 
 /// Times of captures beyond this are not believed: half of what 64 bits of nanoseconds hold.
 const LATEST: Time = Time::from_nanos(u64::MAX / 2);
 /// No connection rests for longer: a longer gap is a clock that was set.
 const LONGEST_REST: Span = Span::from_secs(30 * 86_400);
-/// A packet that is earlier than the one before it by more than this shows a clock that was set back; by less,
-/// packets in another order than their times.
-const DISORDER: Span = Span::from_secs(1);
 
 /// What a packet's time shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Forward,
-    /// Earlier than the packet before it.
-    Backward,
+    /// Earlier than a packet before it, by so much.
+    Backward(Span),
     /// The clock was set between the two.
     Set,
 }
@@ -45,13 +43,13 @@ impl Timeline {
         let at = at.min(LATEST);
         let mut step = Step::Forward;
         let (forward, backward) = (at.saturating_since(self.last), self.last.saturating_since(at));
-        if forward > LONGEST_REST || backward > DISORDER {
+        if forward > LONGEST_REST || backward > order::LARGEST {
             let jump = at.as_nanos() as i64 - self.last.as_nanos() as i64;
             self.shift = self.shift.saturating_sub(jump);
             step = Step::Set;
             self.last = at;
         } else if backward > Span::ZERO {
-            step = Step::Backward;
+            step = Step::Backward(backward);
         }
         self.last = self.last.max(at);
         let shifted = (at.as_nanos() as i64).saturating_add(self.shift);

@@ -309,7 +309,7 @@ fn a_slow_steady_reader_is_offered_no_larger_buffer() {
     let fast = Facts::of(&connection, Some(&trace)).limit.expect("a limit");
     assert_eq!(fast.kind, LimitKind::Capacity, "a small buffer is read as fast as it is filled");
     // 4 Mbit/s: 5 kB each 10 ms, of a buffer of 64 kB that is nearly full.
-    let mut slow = Trace { connection: trace.connection, points: Vec::new() };
+    let mut slow = Trace { connection: trace.connection, ..Trace::default() };
     for step in 0..600_u64 {
         let (t, acked) = (0.02 + 0.01 * step as f64, 5_000 * step);
         let free = if step % 2 == 0 { 3_000 } else { 8_000 };
