@@ -156,7 +156,7 @@ impl Follower {
     /// longest where there are too many.
     pub fn settle(&mut self, now: Time) {
         let leaving = self.leaving(now);
-        let closing = |one: &Connection| one.is_over() && one.last + CLOSING <= now;
+        let closing = |one: &Connection| one.is_over() && one.arrived + CLOSING <= now;
         let connections = self.table.connections();
         for (connection, leaves) in connections.iter_mut().zip(&leaving) {
             if *leaves || closing(connection) {
@@ -192,7 +192,7 @@ impl Follower {
             .iter()
             .zip(current)
             .map(|(one, current)| {
-                !current || (one.is_over() && now.saturating_since(one.last) > LINGER)
+                !current || (one.is_over() && now.saturating_since(one.arrived) > LINGER)
             })
             .collect();
         let mut staying: Vec<usize> = (0..leaving.len()).filter(|place| !leaving[*place]).collect();

@@ -65,7 +65,7 @@ pub(crate) struct Connection {
     pub(crate) last: Time,
     pub(crate) last_frame: u64,
     /// The last packet by the capture's clock, taken or on hold.
-    pub(super) arrived: Time,
+    pub(crate) arrived: Time,
     /// The last time for which the capture has no packet of it though several round trips passed.
     pub(super) blank: (Time, Time),
     pub(crate) reset: bool,
@@ -304,12 +304,16 @@ impl Connection {
     #[inline]
     fn has_heard(&mut self, side: usize, echo: u32, at: Time) {
         while let Some(heard) = self.halves[side].hearing.next() {
-            let told = heard.stamp.is_some_and(|stamp| echo.wrapping_sub(stamp) as i32 >= 0);
-            if !told {
+            let ahead = heard.stamp.map_or(-1, |stamp| echo.wrapping_sub(stamp) as i32);
+            if ahead < 0 {
                 return;
             }
             self.halves[side].hearing.arrived();
             self.heard(side, &Heard { due: heard.due.min(at), ..heard });
+            // Of several with this timestamp, the first has certainly arrived.
+            if ahead == 0 {
+                return;
+            }
         }
     }
 

@@ -12,8 +12,8 @@ use ackord_units::{Span, Time};
 use std::collections::VecDeque;
 use std::hash::Hasher;
 
-/// Packets remembered where only one hop is known.
-const RECENT: usize = 4;
+/// Packets remembered where only one hop is known: more than an initial window.
+const RECENT: usize = 16;
 /// Packets remembered between two hops.
 const BETWEEN: usize = 8192;
 /// Longest time between a packet and its copy at the same hop.
@@ -25,44 +25,23 @@ const WAITS: usize = 512;
 /// Fewest waits for which percentiles are given.
 const FEWEST: usize = 10;
 
-/// The fields that a copy has in common with its original.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Signature {
-    seq: u32,
-    ack: u32,
-    ip_id: u16,
-    window: u16,
-    len: u32,
-    timestamps: Option<(u32, u32)>,
-}
-
-impl Signature {
-    fn of(seen: &Seen) -> Signature {
-        Signature {
-            seq: seen.seq,
-            ack: seen.ack,
-            ip_id: seen.ip_id,
-            window: seen.window,
-            len: seen.payload_len,
-            timestamps: seen.timestamps,
-        }
-    }
-
-    fn hash(&self) -> u64 {
-        let mut fold = Folding::default();
-        fold.write_u64(u64::from(self.seq) << 32 | u64::from(self.ack));
-        fold.write_u64(u64::from(self.len) << 32 | u64::from(self.window) << 16);
-        fold.write_u64(u64::from(self.ip_id));
-        let (value, echo) = self.timestamps.unwrap_or_default();
-        fold.write_u64(u64::from(value) << 32 | u64::from(echo));
-        fold.finish()
-    }
+/// Returns a fingerprint of the fields that a copy has in common with its original.
+#[inline]
+fn fingerprint(seen: &Seen) -> u64 {
+    let mut fold = Folding::default();
+    fold.write_u64(u64::from(seen.seq) << 32 | u64::from(seen.ack));
+    let (value, echo) = seen.timestamps.unwrap_or_default();
+    fold.write_u64(u64::from(value) << 32 | u64::from(echo));
+    fold.write_u64(
+        u64::from(seen.payload_len) << 32 | u64::from(seen.window) << 16 | u64::from(seen.ip_id),
+    );
+    fold.finish()
 }
 
 /// Packets of one direction that may yet be copied.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Copies {
-    recent: [(Signature, Time); RECENT],
+    recent: [(u64, Time); RECENT],
     oldest: u8,
     /// Hop and TTL at the capture point.
     hop: Option<(u32, u8)>,
@@ -89,11 +68,11 @@ impl Copies {
     /// that the packet carries, and its number or timestamp is older than the last.
     #[inline]
     pub(crate) fn is_copy(&mut self, seen: &Seen, at: Time, repeats: bool) -> bool {
-        let signature = Signature::of(seen);
+        let print = fingerprint(seen);
         let hop = (seen.hop, seen.ttl);
         let here = *self.hop.get_or_insert(hop);
         if hop != here {
-            if self.is_copy_elsewhere(&signature, at, repeats) {
+            if self.is_copy_elsewhere(print, at, repeats) {
                 return true;
             }
             if self.between.as_ref().is_none_or(|between| between.copies == 0) {
@@ -103,32 +82,36 @@ impl Copies {
         }
         // Only a number that changes from packet to packet tells a copy from another packet.
         let numbered = seen.ip_id != 0 || (seen.timestamps.is_some() && seen.payload_len > 0);
-        let copy = numbered
-            && self.recent.iter().any(|(before, passed)| {
-                *before == signature && at.saturating_since(*passed) <= SAME_HOP
-            });
-        self.recent[usize::from(self.oldest)] = (signature, at);
+        let copy = numbered && self.was_just_here(print, at);
+        self.recent[usize::from(self.oldest)] = (print, at);
         self.oldest = (self.oldest + 1) % RECENT as u8;
         if !copy && let Some(between) = &mut self.between {
-            between.passed(signature.hash(), at);
+            between.passed(print, at);
         }
         copy
     }
 
+    #[inline]
+    fn was_just_here(&self, print: u64, at: Time) -> bool {
+        let oldest = usize::from(self.oldest);
+        let newest_first = (1..=RECENT).map(|back| self.recent[(oldest + RECENT - back) % RECENT]);
+        newest_first
+            .take_while(|(_, passed)| at.saturating_since(*passed) <= SAME_HOP)
+            .any(|(before, _)| before == print)
+    }
+
     #[cold]
-    fn is_copy_elsewhere(&mut self, signature: &Signature, at: Time, repeats: bool) -> bool {
+    fn is_copy_elsewhere(&mut self, print: u64, at: Time, repeats: bool) -> bool {
         let (recent, oldest) = (&self.recent, usize::from(self.oldest));
         let between = self.between.get_or_insert_with(|| {
             let mut between = BetweenHops { every: 1, ..BetweenHops::default() };
-            let order = (0..RECENT).map(|place| &recent[(oldest + place) % RECENT]);
-            for (before, passed) in order.filter(|(before, _)| *before != Signature::default()) {
-                between.passed.push_back((before.hash(), *passed));
-            }
+            let order = (0..RECENT).map(|place| recent[(oldest + place) % RECENT]);
+            between.passed.extend(order.filter(|(_, passed)| *passed > Time::ZERO));
             Box::new(between)
         });
         // At first, copies arrive of packets that passed before they were remembered; a retransmission has a
         // number of its own.
-        let found = between.found(signature.hash(), at);
+        let found = between.found(print, at);
         between.copies += u64::from(repeats && !found);
         found || repeats
     }

@@ -27,6 +27,8 @@ pub(crate) struct Delay {
     leaps: u8,
     /// What the end has yet to echo: TSval, and when it passed first.
     stamps: VecDeque<(u32, Time)>,
+    /// The latest TSval. Slow clocks repeat it after it was echoed.
+    latest: Option<u32>,
 }
 
 impl Delay {
@@ -55,9 +57,10 @@ impl Delay {
     /// A packet with this TSval passed on its way to the end.
     #[inline]
     pub(crate) fn passed(&mut self, value: u32, at: Time) {
-        match self.stamps.back() {
-            Some((last, _)) if (value.wrapping_sub(*last) as i32) <= 0 => {}
+        match self.latest {
+            Some(last) if (value.wrapping_sub(last) as i32) <= 0 => {}
             _ => {
+                self.latest = Some(value);
                 if self.stamps.len() == MOST_STAMPS {
                     self.stamps.pop_front();
                 }

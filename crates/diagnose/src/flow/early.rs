@@ -33,7 +33,11 @@ impl Connection {
             return false;
         }
         let half = &self.halves[usize::from(seen.src == self.ends[0])];
-        if !half.is_anchored() || self.setup == Setup::SynSent {
+        if !half.is_anchored() {
+            // The capture begins here: the data may follow.
+            return seen.payload_len == 0 && !seen.flags.contains(Flags::RST);
+        }
+        if self.setup == Setup::SynSent {
             return false;
         }
         let ahead = half.offset(seen.ack).saturating_sub(half.next);

@@ -115,11 +115,12 @@ impl Table {
         let syn = seen.flags.contains(Flags::SYN) && !seen.flags.contains(Flags::ACK);
         let connection = &self.connections[place as usize];
         let over = || connection.is_over();
+        // A repeated or copied SYN has the number of the first.
         let other_number = || {
             let side = usize::from(seen.src != connection.ends[0]);
-            connection.setup == Setup::Done && connection.halves[side].offset(seen.seq) != 0
+            connection.halves[side].offset(seen.seq) != 0
         };
-        (syn && (over() || other_number()))
+        (syn && (over() || connection.setup == Setup::Done) && other_number())
             || (over() && seen.at.saturating_since(connection.arrived) > LINGER)
     }
 
