@@ -58,6 +58,7 @@ from ackord.algorithms import (
 )
 from ackord.captures import Diagnosis, diagnose
 from ackord.comparisons import Comparison, compare
+from ackord.fleets import Fleet, diagnose_many
 from ackord.runs import Result, live_run, run
 from ackord.scenario import Scenario, scenarios
 from ackord.sweeps import Point, Sweep, sweep
@@ -74,6 +75,7 @@ __all__ = [
     "Delivered",
     "Diagnosis",
     "Established",
+    "Fleet",
     "InputError",
     "Loss",
     "LossDetector",
@@ -100,6 +102,7 @@ __all__ = [
     "claims",
     "compare",
     "diagnose",
+    "diagnose_many",
     "live_run",
     "papers",
     "run",

@@ -307,7 +307,7 @@ class Table:
     def units(self) -> dict[str, str]:
         """The unit of each column that has one. By the column's name: `{"goodput_bit_s": "bit/s"}`."""
     def column(self, name: str) -> list[Any]:
-        """The values of a column as a list; None where one is not known.
+        """The values of a column as a list; None where one is not known. Instants are `datetime` in UTC.
 
         Raises:
             InputError: if there is no such column; the message lists those there are.
@@ -430,6 +430,32 @@ class Paper:
     def write(self, folder: _Path) -> list[Any]:
         """Writes report.html, JSON, CSV and plots into a folder; the paths of the files."""
 
+class FleetFolder:
+    """The data set of a fleet, held for writing."""
+
+    def __init__(self, path: _Path) -> None: ...
+    def missing(
+        self, files: Sequence[_Listed], host: str | None = None, predict: bool = False
+    ) -> list[int]:
+        """The numbers of those captures that are not in the data set."""
+    def take(self, name: str, tables: _Four) -> None:
+        """Writes the rows of a capture."""
+    def parts(self) -> list[_Four]:
+        """The rows of every capture in the data set."""
+
+class FleetSummary:
+    """What a fleet adds up to."""
+
+    def __init__(self, parts: Sequence[_Four]) -> None: ...
+    @property
+    def json(self) -> str:
+        """The sums as the command line's JSON."""
+    def write(self, folder: _Path) -> list[Any]:
+        """Writes report.html, JSON and plots into a folder; the paths of the files."""
+
+_Listed = tuple[str | PathLike[str], int, int, str | None]
+_Four = tuple[Table, Table, Table, Table]
+
 def check(
     name: str, text: str, changes: Sequence[tuple[str, str]], folder: _Path | None = None
 ) -> Checked: ...
@@ -450,6 +476,14 @@ def compare(
 def run_paper(name: str, quick: bool = False, progress: _Progress | None = None) -> Paper: ...
 def paper_names() -> list[tuple[str, str]]: ...
 def diagnose(captures: Sequence[_Path], progress: _Progress | None = None) -> str: ...
+def fleet_files(given: Sequence[_Path]) -> list[_Listed]: ...
+def fleet_parts(
+    files: Sequence[_Listed],
+    host: str | None = None,
+    predict: bool = False,
+    told: _Progress | None = None,
+) -> list[tuple[str, _Four, str | None]]: ...
+def fleet_no_rows() -> _Four: ...
 def register_congestion(name: str, cls: type) -> None: ...
 def register_ack(name: str, cls: type) -> None: ...
 def register_loss(name: str, cls: type) -> None: ...

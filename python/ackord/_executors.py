@@ -1,4 +1,4 @@
-"""What runs the tasks of a sweep: threads, processes, Dask or Ray, behind one small face.
+"""What runs the tasks of a sweep or a fleet: threads, processes, Dask or Ray, behind one small face.
 
 A worker that dies takes its task with it; the task is run once more elsewhere. What a task comes to
 depends on the task alone, so that this changes nothing.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Iterator
 from concurrent import futures
 from concurrent.futures.process import BrokenProcessPool
@@ -15,8 +16,10 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from ackord._ackord import InputError, RunError
-from ackord._work import Done, Job, work
+from ackord._work import Done, Job, Plan, Run, work
 
+#: Tasks that wait at an executor, per worker, so that none is ever idle.
+WAITING = 2
 #: A task whose worker died this often is a task that kills workers.
 MOST_DEATHS = 5
 
@@ -36,7 +39,45 @@ class Executor(Protocol):
         """Nobody wants the tasks under way any more."""
 
     def close(self) -> None:
-        """Ends what was made for the sweep."""
+        """Ends what was made for these tasks."""
+
+
+def gaps(done: list[range], whole: int) -> list[range]:
+    """The runs that are still to be made."""
+    ends = [0, *(end for some in sorted(done, key=lambda some: some.start) for end in (some.start, some.stop)), whole]
+    return [gap for gap in map(range, ends[::2], ends[1::2]) if gap]
+
+
+def finished(plan: Plan, missing: list[range], executor: Executor, task_s: float) -> Iterator[Done]:
+    """Tasks as they are done. Their size follows the time that runs took so far."""
+    waiting = deque(missing)
+    left = sum(map(len, missing))
+    ran, took_s = 0, 0.0
+    under_way = 0
+    most = executor.workers * WAITING
+
+    def next_task() -> list[Run]:
+        nonlocal left
+        size = 1 if ran == 0 else max(1, round(task_s * ran / max(took_s, 1e-6)))
+        # At the end tasks get smaller, so that all workers end at about the same time.
+        size = min(size, max(1, left // max(1, most)))
+        gap = waiting.popleft()
+        if gap[size:]:
+            waiting.appendleft(gap[size:])
+        left -= len(gap[:size])
+        return [plan.run(number) for number in gap[:size]]
+
+    while True:
+        while under_way < most and waiting:
+            executor.submit(plan.job, next_task())
+            under_way += 1
+        if under_way == 0:
+            return
+        for done in executor.some():
+            under_way -= 1
+            ran += len(done.runs)
+            took_s += done.took_s
+            yield done
 
 
 @contextmanager
@@ -110,7 +151,7 @@ class _Threads(_Futures):
 
     def _go_on(self, _: float) -> None:
         if self._given_up.is_set():
-            raise RunError("the sweep was given up")
+            raise RunError("the work was given up")
 
     def give_up(self) -> None:
         # Otherwise the pool would wait for the runs under way, however long they are.
@@ -160,7 +201,7 @@ class _Processes:
     def _anew(self) -> None:
         self._deaths += 1
         if self._deaths > MOST_DEATHS:
-            raise RunError(f"a worker process died {self._deaths} times; the sweep is given up")
+            raise RunError(f"a worker process died {self._deaths} times; the work is given up")
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._pool = futures.ProcessPoolExecutor(self.workers)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ackord._ackord import InputError
@@ -13,10 +14,11 @@ if TYPE_CHECKING:
 
     from ackord.captures import Diagnosis
     from ackord.comparisons import Comparison
+    from ackord.fleets import Fleet
     from ackord.runs import Result
     from ackord.sweeps import Sweep
 
-__all__ = ["COLOURS", "causes", "comparison", "estimates", "means", "series"]
+__all__ = ["COLOURS", "causes", "comparison", "estimates", "hosts", "hours", "means", "series"]
 
 #: To be told apart by everybody; the order of the reports.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b5b5b")
@@ -170,27 +172,23 @@ def comparison(
     return axes
 
 
-def causes(diagnosis: Diagnosis, *, connection: int | None = None, ax: Axes | None = None) -> Axes:
+def causes(
+    diagnosis: Diagnosis | Fleet, *, connection: int | None = None, ax: Axes | None = None
+) -> Axes:
     """Where the time went: a bar per cause, in seconds, the greatest at the top.
 
     Time that a remedy could give back is in one colour, what the path and the applications take in grey.
     What is less than a thousandth of the whole is left out.
 
     Args:
-        diagnosis: what captures said.
-        connection: only this one, by its number; otherwise all together.
+        diagnosis: what captures said, of one diagnosis or of a fleet.
+        connection: only this one of a diagnosis, by its number; otherwise all together.
         ax: where to draw, if not on axes of its own.
 
     Raises:
-        InputError: if there is no such connection.
+        InputError: if there is no such connection, or a fleet is given with one.
     """
-    there = sorted({cause["connection"] for cause in diagnosis.causes})
-    if connection is not None and connection not in there:
-        raise InputError(f"no connection has the number {connection}; there are: {', '.join(map(str, there))}")
-    seconds: dict[str, float] = {}
-    for cause in diagnosis.causes:
-        if connection in (None, cause["connection"]):
-            seconds[cause["cause"]] = seconds.get(cause["cause"], 0.0) + cause["seconds"]
+    seconds = _seconds(diagnosis, connection)
     whole = sum(seconds.values())
     shown = sorted((it for it in seconds.items() if it[1] >= whole / 1000), key=lambda it: it[1])
     axes = _axes(ax)
@@ -200,6 +198,69 @@ def causes(diagnosis: Diagnosis, *, connection: int | None = None, ax: Axes | No
     axes.margins(x=0.2)
     _finish(axes, "time (s)", "", 0)
     axes.grid(visible=False, axis="y")
+    return axes
+
+
+def _seconds(diagnosis: Diagnosis | Fleet, connection: int | None) -> dict[str, float]:
+    """Seconds by cause."""
+    listed = diagnosis.causes
+    if not isinstance(listed, list):
+        if connection is not None:
+            raise InputError("`connection` is for one diagnosis: in a fleet each capture has its own numbers")
+        return {it["cause"]: it["seconds"] for it in diagnosis.summary.data["causes"]}  # type: ignore[union-attr]
+    there = sorted({cause["connection"] for cause in listed})
+    if connection is not None and connection not in there:
+        raise InputError(f"no connection has the number {connection}; there are: {', '.join(map(str, there))}")
+    seconds: dict[str, float] = {}
+    for cause in listed:
+        if connection in (None, cause["connection"]):
+            seconds[cause["cause"]] = seconds.get(cause["cause"], 0.0) + cause["seconds"]
+    return seconds
+
+
+def hosts(fleet: Fleet, *, most: int = 12, ax: Axes | None = None) -> Axes:
+    """Time that remedies could give back: a bar per host, in seconds, the worst at the top.
+
+    Args:
+        fleet: diagnoses of many captures.
+        most: how many hosts, the worst ones.
+        ax: where to draw, if not on axes of its own.
+    """
+    shown = fleet.summary.data["hosts"][:most][::-1]
+    axes = _axes(ax)
+    lost = [host["lost_s"] for host in shown]
+    bars = axes.barh([host["host"] for host in shown], lost, color=COLOURS[1], height=0.6)
+    axes.bar_label(bars, [f"{value:.2f} s" for value in lost], padding=4)
+    axes.margins(x=0.2)
+    _finish(axes, "time lost (s)", "", 0)
+    axes.grid(visible=False, axis="y")
+    return axes
+
+
+def hours(fleet: Fleet, *, ax: Axes | None = None) -> Axes:
+    """Time that remedies could give back: a bar per hour in which connections began (UTC), in seconds, with
+    the six causes that cost most on top of each other; all others are one.
+
+    Args:
+        fleet: diagnoses of many captures.
+        ax: where to draw, if not on axes of its own.
+    """
+    listed = fleet.summary.data["hours"]
+    totals: dict[str, float] = {}
+    for hour in listed:
+        for cause, lost_s in hour["causes"].items():
+            totals[cause] = totals.get(cause, 0.0) + lost_s
+    ranked = sorted(totals, key=lambda cause: -totals[cause])
+    axes = _axes(ax)
+    at = [datetime.fromtimestamp(hour["hour_ns"] / 1e9, UTC) for hour in listed]
+    below = [0.0] * len(listed)
+    groups = [(cause, [cause]) for cause in ranked[:6]] + ([("others", ranked[6:])] if ranked[6:] else [])
+    for (name, causes), colour in zip(groups, COLOURS, strict=False):
+        lost = [sum(hour["causes"].get(cause, 0.0) for cause in causes) for hour in listed]
+        # Widths of axes of time are in days.
+        axes.bar(at, lost, bottom=below, width=0.8 / 24, align="edge", color=colour, label=name)  # type: ignore[arg-type]
+        below = [one + other for one, other in zip(below, lost, strict=True)]
+    _finish(axes, "hour (UTC)", "time lost (s)", len(groups))
     return axes
 
 

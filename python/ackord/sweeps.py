@@ -7,8 +7,7 @@ link, and per run, in the order of the plan.
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -19,18 +18,16 @@ from typing import Any
 
 from ackord import _ackord
 from ackord._ackord import Checked, InputError, Table, __version__
-from ackord._executors import Executor, executor_of
+from ackord._executors import executor_of, finished, gaps
 from ackord._progress import Meter
 from ackord._store import Store, store_in
 from ackord._values import Value, as_words, changes
-from ackord._work import Done, File, Job, Run
+from ackord._work import File, Run, SweepJob
 from ackord.algorithms import registered
 from ackord.scenario import Scenario, checked
 
 __all__ = ["Point", "Sweep", "sweep"]
 
-#: Tasks that wait at an executor, per worker, so that none is ever idle.
-WAITING = 2
 #: Columns that every table has, or one of them.
 _TAKEN = {"run", "seed", "flow", "link", "scenario_hash", "version", "error"}
 
@@ -93,7 +90,7 @@ class Point:
 class _Plan:
     """Every run of a sweep, numbered."""
 
-    job: Job
+    job: SweepJob
     points: list[Point]
     seeds: list[int]
     # Columns whose values are all numbers.
@@ -158,10 +155,10 @@ def sweep(
     base = checked(scenario, set)
     plan = _plan(scenario, base, _points(points, grid), seeds, set)
     store = store_in(None if out is None else Path(out), plan.identity())
-    missing = _gaps(store.done(), len(plan))
+    missing = gaps(store.done(), len(plan))
     left = sum(map(len, missing))
     with Meter(base.name, progress) as meter, executor_of(on) as executor:
-        for done in _finished(plan, missing, executor, task_s):
+        for done in finished(plan, missing, executor, task_s):
             store.take(done)
             left -= len(done.runs)
             meter(1 - left / len(plan))
@@ -229,7 +226,7 @@ def _plan(
     numeric = frozenset(
         name for name in points[0].columns if all(_is_number(point.columns[name]) for point in points)
     )
-    return _Plan(Job(file, used), points, listed, numeric)
+    return _Plan(SweepJob(file, used), points, listed, numeric)
 
 
 def _is_number(value: Value) -> bool:
@@ -243,41 +240,3 @@ def _folder(scenario: Scenario | Checked | str | PathLike[str]) -> str | None:
         given = os.fspath(scenario)
         return str(Path(given).parent) if given.endswith(".toml") or "/" in given else None
     return None
-
-
-def _gaps(done: list[range], whole: int) -> list[range]:
-    """The runs that are still to be made."""
-    ends = [0, *(end for some in sorted(done, key=lambda some: some.start) for end in (some.start, some.stop)), whole]
-    return [gap for gap in map(range, ends[::2], ends[1::2]) if gap]
-
-
-def _finished(plan: _Plan, missing: list[range], executor: Executor, task_s: float) -> Iterator[Done]:
-    """Tasks as they are done. Their size follows the time that runs took so far."""
-    waiting = deque(missing)
-    left = sum(map(len, missing))
-    ran, took_s = 0, 0.0
-    under_way = 0
-    most = executor.workers * WAITING
-
-    def next_task() -> list[Run]:
-        nonlocal left
-        size = 1 if ran == 0 else max(1, round(task_s * ran / max(took_s, 1e-6)))
-        # At the end tasks get smaller, so that all workers end at about the same time.
-        size = min(size, max(1, left // max(1, most)))
-        gap = waiting.popleft()
-        if gap[size:]:
-            waiting.appendleft(gap[size:])
-        left -= len(gap[:size])
-        return [plan.run(number) for number in gap[:size]]
-
-    while True:
-        while under_way < most and waiting:
-            executor.submit(plan.job, next_task())
-            under_way += 1
-        if under_way == 0:
-            return
-        for done in executor.some():
-            under_way -= 1
-            ran += len(done.runs)
-            took_s += done.took_s
-            yield done

@@ -1,15 +1,15 @@
 // The interactive part of a diagnosis: takes the place of the tables of connections that stand in the page.
 
 import { ACK, DATA, OUT_OF_ORDER, RETRANSMISSION, SACK } from "./data";
-import { Connection, DataSet, Page, Points, decode } from "./data";
+import { Connection, DataSet, Page, Points, decode, sender } from "./data";
 import { Controls } from "./controls";
-import { Graphs, PARTS, Part, Shown } from "./graphs";
+import { Graphs, PARTS, Part, Shown, TROUBLE } from "./graphs";
 import { HELP } from "./navigation";
 import { List, account, facts, intervals, remedies } from "./tables";
 import { Picked } from "./band";
 import { Series, derive } from "./series";
 import { View } from "./view";
-import { button, el, swatch } from "./dom";
+import { button, copied, el, swatch } from "./dom";
 import { causeColour, causeOrder, causeTitle, secondsLost } from "./causes";
 import { instant, percent, seconds } from "./format";
 import { onSchemeChange, setColour, theme } from "./theme";
@@ -20,6 +20,9 @@ export class App {
   private controls: Controls;
   private list: List;
   private chosen: number[];
+  /** Whether the graphs show the direction of less data. */
+  private reversed = false;
+  private directions = el("div", { className: "legend directions", attributes: { role: "group", "aria-label": "direction of the data" } });
   private decoded = new Map<string, { points: Points; series: Series }>();
   private parts = el("div", { className: "legend parts", attributes: { role: "group", "aria-label": "what the sequence graph shows" } });
   private legend = el("div", { className: "legend", attributes: { role: "group", "aria-label": "causes" } });
@@ -40,6 +43,7 @@ export class App {
       this.list.element,
       el("h2", { text: "Over time" }),
       head,
+      this.directions,
       this.parts,
       graphs,
       this.legend,
@@ -70,16 +74,18 @@ export class App {
       const connection = set.diagnosis.connections.find(({ id }) => id === this.chosen[index]);
       if (connection === undefined) return [];
       const { points, series } = this.packets(set, index, connection.id);
-      return [{ label: set.label, connection, points, series }];
+      const filter = set.filters[set.diagnosis.connections.indexOf(connection)] ?? "";
+      return [{ label: set.label, connection, filter, points, series }];
     });
   }
 
   private packets(set: DataSet, index: number, id: number): { points: Points | null; series: Series | null } {
-    const key = `${index} ${id}`;
+    const key = `${index} ${id} ${this.reversed}`;
     const known = this.decoded.get(key);
     if (known !== undefined) return known;
-    const columns = set.traces.find(({ connection }) => connection === id);
-    if (columns === undefined) return { points: null, series: null };
+    const trace = set.traces.find(({ connection }) => connection === id);
+    const columns = this.reversed ? trace?.reverse : trace;
+    if (columns === undefined || columns === null) return { points: null, series: null };
     const points = decode(columns);
     const made = { points, series: derive(points) };
     this.decoded.set(key, made);
@@ -92,6 +98,7 @@ export class App {
     if (shown.length === 0) return;
     this.graphs.show(shown);
     this.pick(null);
+    this.showDirections();
     this.showParts();
     this.showAbout();
   }
@@ -116,6 +123,29 @@ export class App {
     ])), el("span", { className: "window", text: seen }));
   }
 
+  /** Lets the reader switch between the data of the client and of the server, if both are in the page. */
+  private showDirections(): void {
+    const [connection] = this.graphs.shown.map(({ connection }) => connection);
+    const both = this.page.sets.some((set, index) =>
+      set.traces.some((trace) => trace.connection === this.chosen[index] && trace.reverse !== null),
+    );
+    const made = [false, true].map((reversed) => {
+      const from = sender(connection, reversed);
+      const direction = button(`data from the ${from}`, `show the data that the ${from} sends`, () => {
+        this.reversed = reversed;
+        const [time, picked] = [this.view.time, this.graphs.band.picked];
+        this.graphs.show(this.shown());
+        this.view.set(time, null);
+        this.graphs.band.picked = picked;
+        this.view.changed();
+        this.showDirections();
+      });
+      direction.setAttribute("aria-pressed", String(this.reversed === reversed));
+      return direction;
+    });
+    this.directions.replaceChildren(...(both ? made : []));
+  }
+
   private showParts(): void {
     const { kinds, window } = theme();
     const colours: Record<Part, string> = {
@@ -125,6 +155,7 @@ export class App {
       SACK: kinds[SACK],
       ACK: kinds[ACK],
       window,
+      [TROUBLE]: causeColour("timeout-tail"),
     };
     const several = this.page.sets.length > 1;
     this.parts.replaceChildren(...PARTS.map((part) => {
@@ -177,17 +208,19 @@ export class App {
     const interval = band.interval(band.picked);
     this.panel.classList.toggle("empty", interval === null);
     if (interval === null || band.picked === null) {
-      this.panel.replaceChildren("Click a coloured stretch to see why the time went there.");
+      this.panel.replaceChildren("Click a coloured interval to see why the time went there.");
       return;
     }
     const { cause, from_s, to_s, confidence, frames, reason } = interval;
     const span = to_s - from_s;
-    const filter = `frame.number >= ${frames[0]} && frame.number <= ${frames[1]}`;
+    const range = `frame.number >= ${frames[0]} && frame.number <= ${frames[1]}`;
+    const { filter } = shown[band.picked.row];
+    const several = this.page.sets[band.picked.row].diagnosis.captures.length > 1;
     const told: [string, Node | string][] = [
       ["time", `${instant(from_s, span)} to ${instant(to_s, span)} (${seconds(span)})`],
       ["frames", `${frames[0]} to ${frames[1]}`],
       ["confidence", percent(confidence * 100)],
-      ["in Wireshark", el("code", { text: filter })],
+      ["in Wireshark", copied(filter === "" || several ? range : `${filter} && ${range}`)],
     ];
     const whose = shown.length > 1 ? `${shown[band.picked.row].label}: ` : "";
     this.panel.style.borderLeftColor = causeColour(cause);
@@ -201,12 +234,13 @@ export class App {
 
   private showAbout(): void {
     const several = this.graphs.shown.length > 1;
-    const parts = this.graphs.shown.map(({ label, connection, points }, row) => {
+    const parts = this.graphs.shown.map(({ label, connection, filter, points }, row) => {
       const heading = `${several ? `${label}: ` : ""}${connection.client} \u2192 ${connection.server}`;
-      const untraced = points === null ? [el("p", { className: "note", text: "Its packets are not in this page: only its account is." })] : [];
+      const untraced = points === null ? [el("p", { className: "note", text: "The page has no packets of this connection, only its causes." })] : [];
       return el("section", {}, [
         el("h2", { text: heading }),
         facts(connection),
+        ...(filter === "" ? [] : [el("p", {}, ["In Wireshark: ", copied(filter)])]),
         ...untraced,
         account(connection),
         remedies(connection),

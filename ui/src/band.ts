@@ -3,7 +3,7 @@
 import { Frame } from "./draw";
 import { Interval } from "./data";
 import { Range } from "./view";
-import { causeColour } from "./causes";
+import { causeColour, isTrouble } from "./causes";
 import { theme } from "./theme";
 
 export const ROW = 30;
@@ -106,6 +106,37 @@ export class Band {
     ctx.strokeStyle = theme().words;
     ctx.lineWidth = 2 * ratio;
     ctx.strokeRect(left - ratio, top - ratio, Math.max(right - left, ratio) + 2 * ratio, height + 2 * ratio);
+  }
+
+  /** Zero windows, timeouts and outages as bands behind another graph, each with a tab at the top. */
+  mark(frame: Frame): void {
+    const { ctx, ratio, x, top, bottom } = frame;
+    const tab = Math.round(6 * ratio);
+    for (const { intervals } of this.rows) {
+      for (let i = firstEnding(intervals, frame.from); i < intervals.length; i++) {
+        const { from_s, to_s, cause } = intervals[i];
+        if (from_s > frame.to) break;
+        if (!isTrouble(cause)) continue;
+        const left = Math.round(x(from_s));
+        const width = Math.max(Math.round(x(to_s)) - left, Math.round(2 * ratio));
+        ctx.fillStyle = causeColour(cause);
+        ctx.globalAlpha = 0.18;
+        ctx.fillRect(left, top, width, bottom - top);
+        ctx.globalAlpha = 1;
+        ctx.fillRect(left, top, width, tab);
+      }
+    }
+  }
+
+  /** The marked interval at this time, within `tolerance` seconds. */
+  marked(time: number, tolerance: number): Interval | null {
+    for (const { intervals } of this.rows) {
+      for (let i = firstEnding(intervals, time - tolerance); i < intervals.length; i++) {
+        if (intervals[i].from_s > time + tolerance) break;
+        if (isTrouble(intervals[i].cause)) return intervals[i];
+      }
+    }
+    return null;
   }
 
   /** The picked interval as a shade behind another graph. */

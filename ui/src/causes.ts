@@ -53,7 +53,11 @@ const LOOKS: Record<string, Look> = {
 
 const ORDER = Object.keys(LOOKS);
 
-/** Nothing that a remedy could give back: as `Cause::is_loss`. */
+/** Causes that are marked in the sequence graph: nothing may be sent, or nothing arrives. */
+export const isTrouble = (cause: string): boolean =>
+  cause === "zero-window" || cause === "outage" || cause === "syn-loss" || cause.startsWith("timeout-");
+
+/** Causes whose time is not lost: as `Cause::is_loss`. */
 const NO_LOSS = new Set([
   "set-up",
   "client-idle",
@@ -77,7 +81,7 @@ export function causeColour(cause: string): string {
 export const causeOrder = (cause: string): number =>
   cause in LOOKS ? ORDER.indexOf(cause) : ORDER.length;
 
-/** Seconds of a connection that a remedy could give back. */
+/** Seconds of a connection that were lost. */
 export function secondsLost(causes: { cause: string; seconds: number }[]): number {
   return causes.reduce((sum, { cause, seconds }) => sum + (isLoss(cause) ? seconds : 0), 0);
 }

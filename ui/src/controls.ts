@@ -1,11 +1,18 @@
 // What a pointer and keys tell of the graphs of a diagnosis: intervals and segments.
 
-import { Graphs } from "./graphs";
+import { Graphs, TROUBLE } from "./graphs";
+import { Interval } from "./data";
 import { Picked } from "./band";
 import { Navigation } from "./navigation";
 import { el } from "./dom";
 import { causeTitle } from "./causes";
 import { instant, percent, seconds } from "./format";
+
+/** An interval in a few lines; times as exact as what is seen asks for. */
+function describe({ cause, from_s, to_s, confidence }: Interval, seen: number): string {
+  const span = `${instant(from_s, seen)} to ${instant(to_s, seen)} (${seconds(to_s - from_s)})`;
+  return `${causeTitle(cause)}\n${span}\nconfidence ${percent(confidence * 100)}`;
+}
 
 /** What the pointer and the keys do besides moving. */
 export class Controls {
@@ -54,9 +61,7 @@ export class Controls {
       const interval = band.interval(place(event));
       plot.over.style.cursor = interval === null ? "" : "pointer";
       if (interval === null) return this.hideTip();
-      const { cause, from_s, to_s, confidence } = interval;
-      const span = `${instant(from_s, view.span)} to ${instant(to_s, view.span)} (${seconds(to_s - from_s)})`;
-      this.showTip(event, `${causeTitle(cause)}\n${span}\nconfidence ${percent(confidence * 100)}`);
+      this.showTip(event, describe(interval, view.span));
     });
     plot.over.addEventListener("mouseleave", () => this.hideTip());
     let pressed = 0;
@@ -72,9 +77,12 @@ export class Controls {
       const box = plot.over.getBoundingClientRect();
       const [x, y] = [plot.posToVal(event.clientX - box.left, "x"), plot.posToVal(event.clientY - box.top, "y")];
       const [low, high] = [plot.scales.y.min ?? 0, plot.scales.y.max ?? 1];
-      const told = this.graphs.nearest(x, y, box.width / this.graphs.view.span, box.height / (high - low), 7);
-      if (told === null || event.buttons !== 0) this.hideTip();
-      else this.showTip(event, told);
+      const { band, hidden, view } = this.graphs;
+      const point = this.graphs.nearest(x, y, box.width / view.span, box.height / (high - low), 7);
+      const mark = hidden.has(TROUBLE) ? null : band.marked(x, (2 * view.span) / box.width);
+      const text = point ?? (mark === null ? null : describe(mark, view.span));
+      if (text === null || event.buttons !== 0) this.hideTip();
+      else this.showTip(event, text);
     });
     plot.over.addEventListener("mouseleave", () => this.hideTip());
   }

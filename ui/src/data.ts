@@ -11,7 +11,9 @@ export interface Page {
 export interface DataSet {
   label: string;
   diagnosis: Diagnosis;
-  traces: Columns[];
+  /** Display filters for Wireshark, one per connection of the diagnosis; may be empty. */
+  filters: string[];
+  traces: Trace[];
 }
 
 export interface Diagnosis {
@@ -67,9 +69,14 @@ export interface Remedy {
   command: string;
 }
 
+/** The points of a connection: of the direction of most data, and of the other if it has any. */
+export interface Trace extends Columns {
+  connection: number;
+  reverse: Columns | null;
+}
+
 /** Points in columns, each but `kinds` and `lengths` as the difference to the point before. */
 export interface Columns {
-  connection: number;
   /** One letter a point: see `KINDS`. */
   kinds: string;
   /** Microseconds. */
@@ -127,6 +134,11 @@ export function decode(columns: Columns): Points {
     points.frame[i] = frame;
   }
   return points;
+}
+
+/** The end that sends the data of a graph: as `ackord_diagnose::Trace` has it. */
+export function sender({ bytes_by }: Connection, reversed: boolean): "client" | "server" {
+  return bytes_by[1] > bytes_by[0] !== reversed ? "server" : "client";
 }
 
 /** The first index whose time is not before `time`. */

@@ -22,6 +22,11 @@ export function button(text: string, title: string, press: () => void): HTMLButt
   return made;
 }
 
+/** Text to be copied: one click selects all of it. */
+export function copied(text: string): HTMLElement {
+  return el("code", { className: "copied", text, title: "a click selects it" });
+}
+
 /** A small square of a colour, beside what it stands for; a frame for what is dashed. */
 export function swatch(colour: string, dashed = false): HTMLElement {
   const made = el("span", { className: "swatch" });

@@ -13,12 +13,16 @@ import { setColour, theme } from "./theme";
 export interface Shown {
   label: string;
   connection: Connection;
+  /** Display filter for Wireshark, or nothing. */
+  filter: string;
   points: Points | null;
   series: Series | null;
 }
 
+/** The marks of zero windows, timeouts and outages. */
+export const TROUBLE = "zero window, timeout, outage";
 /** What the sequence graph can leave out. */
-export const PARTS = ["data", "retransmission", "out of order", "SACK", "ACK", "window"] as const;
+export const PARTS = ["data", "retransmission", "out of order", "SACK", "ACK", "window", TROUBLE] as const;
 export type Part = (typeof PARTS)[number];
 
 const SYNC = "connection";
@@ -111,13 +115,14 @@ export class Graphs {
 
   private drawSequence(frame: Frame): void {
     this.band.shade(frame);
+    if (!this.hidden.has(TROUBLE)) this.band.mark(frame);
     const { kinds, window, faint } = theme();
     if (this.isEmpty()) {
       const { ctx, ratio } = frame;
       ctx.fillStyle = faint;
       ctx.font = font(14 * ratio);
       ctx.textAlign = "center";
-      const words = "The packets of this connection are not in this page: its account is.";
+      const words = "The page has no packets of this connection, only its causes.";
       ctx.fillText(words, (frame.left + frame.right) / 2, (frame.top + frame.bottom) / 2, frame.right - frame.left);
     }
     this.shown.forEach(({ points, series }, index) => {

@@ -15,10 +15,11 @@ interface Listed {
   traced: boolean;
 }
 
-type Key = "set" | "client" | "server" | "duration" | "bytes" | "again" | "lost" | "share";
+type Key = "set" | "id" | "client" | "server" | "duration" | "bytes" | "again" | "lost" | "share";
 
 const VALUES: Record<Key, (row: Listed) => number | string> = {
   set: ({ set }) => set,
+  id: ({ connection }) => connection.id,
   client: ({ connection }) => connection.client,
   server: ({ connection }) => connection.server,
   duration: ({ connection }) => connection.duration_s,
@@ -30,6 +31,7 @@ const VALUES: Record<Key, (row: Listed) => number | string> = {
 
 const HEADINGS: [Key, string][] = [
   ["set", "data"],
+  ["id", "number"],
   ["client", "client"],
   ["server", "server"],
   ["duration", "duration"],
@@ -91,6 +93,7 @@ export class List {
   private columns(): Column<Listed>[] {
     const cells: Record<Key, (row: Listed) => Node | string> = {
       set: ({ set }) => this.sets[set].label,
+      id: ({ connection }) => String(connection.id),
       client: (row) => this.opener(row),
       server: ({ connection }) => connection.server,
       duration: ({ connection }) => seconds(connection.duration_s),
@@ -119,7 +122,7 @@ export class List {
     const chosen = key === this.key;
     cell.setAttribute("aria-sort", chosen ? (this.falling ? "descending" : "ascending") : "none");
     const sort = button(`${heading}${chosen ? (this.falling ? " \u25be" : " \u25b4") : ""}`, `sort by ${heading}`, () => {
-      this.falling = chosen ? !this.falling : !["set", "client", "server"].includes(key);
+      this.falling = chosen ? !this.falling : !["set", "id", "client", "server"].includes(key);
       this.key = key;
       this.show();
     });

@@ -81,18 +81,58 @@ async function one() {
     const interval = told.sets[0].diagnosis.connections[0].intervals[5];
     const panel = await page.locator(".panel").innerText();
     assert.ok(panel.includes(interval.reason), panel);
-    assert.ok(panel.includes(`frame.number >= ${interval.frames[0]}`), panel);
+    assert.ok(panel.includes(`tcp.stream eq 0 && frame.number >= ${interval.frames[0]}`), panel);
   });
+  await answerFirst(page);
+  await directionAndMarks(page);
   await keysAndPointer(page);
   await check("another connection can be picked, and the list be sorted", async () => {
     await page.locator(".list th button", { hasText: "client" }).click();
     const first = page.locator(".list tbody tr").first();
-    const address = await first.locator("td").first().innerText();
+    const address = await first.locator("td").nth(1).innerText();
     await first.click();
     assert.match(await page.locator(".about h2").innerText(), new RegExp(address));
   });
   assert.deepEqual(complaints, []);
   await page.close();
+}
+
+async function answerFirst(page) {
+  await check("the answer comes first: what would help, where the time went, the connections", async () => {
+    const headings = await page.locator("main h2").allInnerTexts();
+    const wanted = ["What would help", "Where the time went", "Connections", "Over time"];
+    assert.deepEqual(headings.slice(0, wanted.length), wanted);
+    assert.equal(headings[headings.length - 1], "What was read");
+    const help = await page.locator("section table").first().innerText();
+    for (const part of ["fq-codel", "31.4", "24.0 to 38.1", "router", "ackord gateway run"]) {
+      assert.ok(help.includes(part), `${part} in ${help}`);
+    }
+  });
+}
+
+async function directionAndMarks(page) {
+  await check("the other direction can be shown", async () => {
+    const before = await colours(page, "sequence");
+    const buttons = page.locator(".directions button");
+    assert.deepEqual(await buttons.allInnerTexts(), ["data from the client", "data from the server"]);
+    await buttons.nth(1).click();
+    await settled(page);
+    assert.equal(await buttons.nth(1).getAttribute("aria-pressed"), "true");
+    const other = await colours(page, "sequence");
+    assert.ok((other["208,33,28"] ?? 0) < before["208,33,28"], "no retransmissions there");
+    await buttons.nth(0).click();
+    await settled(page);
+    assert.deepEqual(await colours(page, "sequence"), before);
+  });
+  await check("timeouts are marked in the sequence graph, with their cause beside the pointer", async () => {
+    const told = await page.evaluate(() => JSON.parse(document.getElementById("ackord-data").textContent));
+    const { intervals } = told.sets[0].diagnosis.connections[0];
+    const index = intervals.findIndex(({ cause }) => cause === "timeout-tail");
+    const [x] = await page.evaluate((index) => window.ackord.placeOf(0, index), index);
+    const over = await page.locator(".sequence .u-over").boundingBox();
+    await page.mouse.move(x, over.y + 3);
+    assert.match(await page.locator(".tip").innerText(), /timeout, tail loss/);
+  });
 }
 
 async function keysAndPointer(page) {

@@ -1,16 +1,18 @@
-//! `ackord diagnose`: captures, and where the time of their connections went.
+//! `ackord diagnose`: what would help the connections of a capture, and where their time went.
 //!
 //! | file | what |
 //! | --- | --- |
 //! | `diagnose.rs` | the arguments, and what is done in which order |
 //! | `diagnose/sources.rs` | captures that can be read again |
 //! | `diagnose/advice.rs` | what would help, and whether it did |
-//! | `diagnose/live.rs` | an interface, looked at while it happens |
+//! | `diagnose/fleet.rs` | a diagnosis per capture of many, and tables of the data set |
+//! | `diagnose/live.rs`, `diagnose/live/` | an interface followed while it happens, or for days |
 //! | `diagnose/exports.rs` | qlog, and the capture with comments |
 //! | `diagnose/self_test.rs` | the diagnosis held against what truly happened |
 
 mod advice;
 mod exports;
+mod fleet;
 mod live;
 mod self_test;
 mod sources;
@@ -21,37 +23,51 @@ use crate::input::{OutputArguments, Results};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_advice::{
-    connections_to_trace, diagnosis_document, diagnosis_summary, ends_of, intervals_csv,
-    page_of_diagnosis,
+    connections_to_trace, diagnosis_document, diagnosis_json, diagnosis_summary, ends_of,
+    intervals_csv, page_of_diagnosis, pictures_of,
 };
 use ackord_diagnose::{DiagnoseError, Diagnosis, Options, Trace, diagnose};
-use ackord_report::{OutputFile, data};
+use ackord_report::OutputFile;
 use advice::{AdviceArguments, Limit};
-use clap::Args;
+use clap::{Args, Subcommand};
 use exports::{ExportArguments, Found};
+use fleet::{FleetArguments, ShowArguments};
 use live::LiveArguments;
 use sources::{Passes, Sources};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Say of every TCP connection in a capture where its time went, and which packets show it
+/// Report what would help the TCP connections of a capture, where their time went, and which packets show it
 ///
 /// Every instant of a connection belongs to one cause; the seconds add up to its duration. The
-/// capture may be taken at the sender, at the receiver or on the way; which, is found out first.
+/// capture may be taken at the sender, at the receiver or anywhere between; the diagnosis finds out where.
 /// Reads pcap and pcapng, also compressed with gzip, xz or zstd, from files or from a pipe (`-`);
-/// Ctrl-C ends a pipe, and what came through it is answered for.
+/// Ctrl-C ends a pipe, and the packets read so far are diagnosed. `--out` adds plots of the seconds per
+/// cause and, with `--connection`, of its packets.
+///
+/// Several captures are one: captures that continue another or were taken at another place at the same time are joined.
+/// With a folder among them, or with --each, every capture gets a diagnosis of its own, on all cores, and --out
+/// names one Parquet data set for all of them, which `ackord diagnose show` shows.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true
+)]
 pub(crate) struct DiagnoseArguments {
-    /// Captures; `-` is standard input
+    #[command(subcommand)]
+    what: Option<What>,
+    /// Captures, or folders of captures; `-` is standard input
     #[arg(required_unless_present_any = ["self_test", "live", "verify"], value_name = "CAPTURE")]
     captures: Vec<PathBuf>,
     /// Show this connection in detail, by its number in the list
     #[arg(long, value_name = "N")]
     connection: Option<u32>,
-    /// Threads beside the one that reads; as many as there are processors, unless said otherwise
+    /// Threads; as many as there are processors by default
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
+    #[command(flatten)]
+    fleet: FleetArguments,
     #[command(flatten)]
     live: LiveArguments,
     #[command(flatten)]
@@ -64,22 +80,37 @@ pub(crate) struct DiagnoseArguments {
     output: OutputArguments,
 }
 
+#[derive(Subcommand)]
+enum What {
+    Show(ShowArguments),
+}
+
 const EXAMPLES: &str = "\
 Examples:
   ackord diagnose slow.pcapng
   ackord diagnose slow.pcapng --connection 3 --out out/slow
-  ackord diagnose slow.pcapng --annotate told.pcapng      then: wireshark -Y frame.comment told.pcapng
+  ackord diagnose slow.pcapng --annotate out.pcapng      then: wireshark -Y frame.comment out.pcapng
   ackord diagnose slow.pcapng --json - | jq '.connections[].causes[0]'
   sudo tcpdump -i eth0 -s 128 -w - tcp | ackord diagnose -
   sudo ackord diagnose --live eth0 --for '60 s'
+  sudo ackord diagnose --live eth0 --metrics 127.0.0.1:9477
   ackord diagnose slow.pcapng --predict-for '1 min'
   ackord diagnose --verify before.pcapng after.pcapng --remedy bbr
+  ackord diagnose captures/ --out out/fleet              then: ackord diagnose show out/fleet
 
-Exit codes: 0 an answer, also where the capture has no TCP; 2 no capture, or nothing that can be written;
-1 anything else; 130 at Ctrl-C.";
+A capture named `show` is ./show.
+
+Exit codes: 0 success, also for a capture without TCP, and for many captures of which some cannot be read; 2 not a
+capture, or an output that cannot be written; 1 any other error; 130 Ctrl-C.";
 
 pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<(), Failure> {
+    if let Some(What::Show(arguments)) = &arguments.what {
+        return fleet::show(arguments, console);
+    }
     arguments.output.check()?;
+    if fleet::wanted(arguments) {
+        return fleet::run(arguments, console);
+    }
     if arguments.trial.wanted() {
         return self_test::run(&arguments.trial, arguments.jobs, &arguments.output, console);
     }
@@ -87,6 +118,9 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
     let interrupt = Interrupt::listen()?;
     if arguments.advice.verifies() {
         return advice::check(arguments, &interrupt, console);
+    }
+    if let Some(served) = arguments.live.serve(&arguments.output, &interrupt, console) {
+        return served;
     }
     let again = arguments.output.wants_files() || arguments.exports.wanted();
     let passes = if again { Passes::Again } else { Passes::Once };
@@ -112,7 +146,7 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
         false => Vec::new(),
     };
     let document = diagnosis_document(&diagnosis, arguments.connection, &remarks);
-    let json = data::to_json(&diagnosis);
+    let json = diagnosis_json(&diagnosis);
     let results = Results { document: &document, json: &json };
     let found = Found {
         title: &document.title,
@@ -130,6 +164,7 @@ pub(crate) fn run(arguments: &DiagnoseArguments, console: &Console) -> Result<()
             OutputFile::new("diagnosis.json", json.clone()),
             OutputFile::new("intervals.csv", intervals_csv(&diagnosis)),
         ];
+        files.extend(pictures_of(&diagnosis, &traces, arguments.connection));
         files.extend(arguments.connection.map(|id| found.qlog_file(id)));
         files
     })?;

@@ -130,6 +130,10 @@ pub(crate) enum Failure {
         /// Why not.
         source: ReadError,
     },
+    /// Many captures cannot be diagnosed, or their data set not be shown.
+    #[cfg(feature = "parquet")]
+    #[error(transparent)]
+    Fleet(#[from] ackord_advice::fleet::FleetError),
     /// A capture cannot be diagnosed.
     #[error("{0}")]
     Diagnose(String),
@@ -208,7 +212,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Daemon(#[from] DaemonFailure),
     /// This program was built without something.
-    #[cfg(not(all(feature = "daemons", feature = "meter")))]
+    #[cfg(not(all(feature = "daemons", feature = "meter", feature = "parquet")))]
     #[error(
         "this program was built without `{0}`: build it with \
          `cargo build --release --package ackord-cli`"
@@ -246,6 +250,8 @@ impl Failure {
             | Failure::Vary(_)
             | Failure::UnknownName { .. } => BAD_INPUT,
             Failure::Sweep(error) if error.is_bad_input() => BAD_INPUT,
+            #[cfg(feature = "parquet")]
+            Failure::Fleet(error) if error.is_bad_input() => BAD_INPUT,
             // A checked scenario that is too large is still one that has to be changed.
             Failure::Execute(ExecuteError::Build(
                 BuildError::Graph(_) | BuildError::Element { .. },
@@ -262,7 +268,7 @@ impl Failure {
             Failure::Meter { .. } => BAD_INPUT,
             #[cfg(feature = "daemons")]
             Failure::Daemon(error) if error.is_bad_input() => BAD_INPUT,
-            #[cfg(not(all(feature = "daemons", feature = "meter")))]
+            #[cfg(not(all(feature = "daemons", feature = "meter", feature = "parquet")))]
             Failure::LeftOut(_) => BAD_INPUT,
             Failure::Link(_)
             | Failure::MeterNeedsTerminal

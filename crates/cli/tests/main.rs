@@ -30,6 +30,7 @@ mod new;
 mod output;
 mod packaging;
 mod paper;
+mod readme;
 mod repeat;
 mod script;
 mod script_against;

@@ -27,7 +27,7 @@
 //! | `sandbox.rs` | [`sandbox`]: giving up what is not needed any more |
 //! | `config.rs` | [`config`]: what the files of all daemons have in common |
 //! | `netlink.rs` | [`netlink`]: asking and telling the kernel's routing |
-//! | `process.rs` | [`Wishes`], clocks and memory of the process |
+//! | `process.rs` | [`Wishes`], clocks and memory of the process, addresses of its host |
 //!
 //! Not there: what an engine does, and anything that would be asked of one.
 
@@ -55,7 +55,9 @@ pub use finding::{Finding, Severity};
 pub use journal::{Change, Journal, Lock, Undone};
 pub use logs::Logs;
 pub use notify::Supervisor;
-pub use process::{Wishes, monotonic, monotonic_nanos, resident_bytes, unix_s, wall_nanos};
+pub use process::{
+    Wishes, local_addresses, monotonic, monotonic_nanos, resident_bytes, unix_s, wall_nanos,
+};
 pub use share::{is_left_alone, mix};
 pub use shared::{Published, Shared};
 pub use trial::{StandDown, Standing, Trial};

@@ -1,7 +1,9 @@
 //! What a daemon says of its own process, and the clocks that it says it by.
 
 use ackord_units::Time;
+use nix::ifaddrs::{InterfaceAddress, getifaddrs};
 use nix::time::{ClockId, clock_gettime};
+use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 
 /// What is asked of a running daemon from outside, as signals ask it.
@@ -46,6 +48,17 @@ pub fn resident_bytes() -> u64 {
     pages * page.map_or(4_096, |page| page as u64)
 }
 
+/// Addresses of this network namespace; none if the system does not list them.
+pub fn local_addresses() -> Vec<IpAddr> {
+    let entries = getifaddrs().into_iter().flatten();
+    let address = |entry: InterfaceAddress| {
+        let address = entry.address?;
+        let v4 = address.as_sockaddr_in().map(|found| IpAddr::V4(found.ip()));
+        v4.or_else(|| address.as_sockaddr_in6().map(|found| IpAddr::V6(found.ip())))
+    };
+    entries.filter_map(address).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +69,8 @@ mod tests {
         assert!((100_000..1 << 40).contains(&resident_bytes()), "{}", resident_bytes());
         let (steady, wall) = (monotonic_nanos(), unix_s());
         assert!(monotonic_nanos() >= steady);
+        let loopback = local_addresses().iter().any(IpAddr::is_loopback);
+        assert!(loopback, "{:?}", local_addresses());
         // It was past 2020 when this was written.
         assert!(wall > 1.577e9 && unix_s() > 1.577e9);
     }

@@ -48,6 +48,8 @@ pub enum Cause {
     Outage,
     /// Loss that no queue explains, its recovery, and the window it took.
     RandomLoss,
+    /// Full-sized segments never arrive, smaller ones do: a link's MTU is too small, and no ICMP error reports it.
+    MtuBlackHole,
     /// A policer dropped what was beyond its rate.
     Policer,
     /// A shaper let its burst pass, then held back to its rate.
@@ -66,7 +68,7 @@ pub enum Cause {
 
 impl Cause {
     /// All, in the order in which they are listed.
-    pub const ALL: [Cause; 28] = [
+    pub const ALL: [Cause; 29] = [
         Cause::SetUp,
         Cause::SynLoss,
         Cause::ClientIdle,
@@ -88,6 +90,7 @@ impl Cause {
         Cause::QueueingOthers,
         Cause::Outage,
         Cause::RandomLoss,
+        Cause::MtuBlackHole,
         Cause::Policer,
         Cause::Shaper,
         Cause::AckPath,
@@ -121,6 +124,7 @@ impl Cause {
             Cause::QueueingOthers => "queueing-others",
             Cause::Outage => "outage",
             Cause::RandomLoss => "random-loss",
+            Cause::MtuBlackHole => "mtu-black-hole",
             Cause::Policer => "policer",
             Cause::Shaper => "shaper",
             Cause::AckPath => "ack-path",
@@ -155,6 +159,7 @@ impl Cause {
             Cause::QueueingOthers => "queueing behind others",
             Cause::Outage => "outage",
             Cause::RandomLoss => "random loss",
+            Cause::MtuBlackHole => "MTU black hole",
             Cause::Policer => "policer",
             Cause::Shaper => "shaper",
             Cause::AckPath => "ACK loss or thinning",

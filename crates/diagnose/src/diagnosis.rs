@@ -31,6 +31,13 @@ pub struct CaptureRead {
     pub others: Vec<(String, u64)>,
     /// Frames that were TCP or IP, but too short or malformed.
     pub malformed: u64,
+    /// Packets for which the file has no time: simple packet blocks of pcapng. They count with the latest
+    /// time before them.
+    #[serde(default)]
+    pub without_time: u64,
+    /// Number of the first of these frames.
+    #[serde(skip)]
+    pub first_without_time: u64,
     /// Bytes kept of a frame at most, where the file says so.
     pub snap_len: Option<u32>,
     /// Packets that the capturing program says it lost, where the file says so.
@@ -70,10 +77,16 @@ pub enum ArtefactKind {
     SuperSegments,
     /// Connections were open before the capture began.
     BeginsInTheMiddle,
+    /// Packets for which the file has no time.
+    NoTimes,
     /// The file is damaged or cut off.
     Truncated,
     /// Only one direction of a connection is in the capture.
     OneDirection,
+    /// The clock of the capturing machine was set during a connection.
+    ClockSet,
+    /// The snap length cut TCP options off.
+    OptionsCut,
 }
 
 /// Where a capture was taken, seen from whoever sent most of the data.
@@ -194,9 +207,21 @@ pub struct PathFacts {
     pub reordered: u64,
     /// Maximum segment size in use, bytes.
     pub mss: u32,
+    /// The policer that dropped its packets, if the losses are those of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policer: Option<PolicerFacts>,
     /// What two captures at different places show of the way between them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between: Option<Between>,
+}
+
+/// A token bucket without a queue, in bytes of payload.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PolicerFacts {
+    /// Rate at which the bucket fills, bit/s.
+    pub rate_bit_s: f64,
+    /// Size of the bucket, bytes.
+    pub burst_bytes: u64,
 }
 
 /// What became of packets between two places of capture: of those from the client, and from the server.
@@ -242,11 +267,14 @@ pub struct Remedy {
 pub struct Trace {
     /// Which connection.
     pub connection: u32,
-    /// The points, in order of time.
+    /// The points of the direction of most data, in order of time.
     pub points: Vec<Point>,
+    /// The points of the other direction, in order of time.
+    #[serde(default)]
+    pub reverse: Vec<Point>,
 }
 
-/// One point of a time-sequence graph, of the direction of most data.
+/// One point of a time-sequence graph.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Since the connection's first packet, s.

@@ -1,20 +1,22 @@
 //! Captures through the table of connections to the answer.
 
 use crate::causes::Sharing;
-use crate::flow::Connection;
-use crate::flow::table::{Table, shard};
+use crate::flow::table::Table;
+use crate::flow::{Connection, settle_numbers};
 use crate::join::join;
+use crate::pipeline::{self, Progress};
 use crate::report::answer;
 use crate::{Address, Artefact, ArtefactKind, CaptureRead, Diagnosis, Reader, Seen, Trace};
 use ackord_units::Time;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// How to go about it.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Threads that take connections in; 0 and 1: none besides the caller's.
+    /// Threads, the caller's included; 0 is 1.
     pub jobs: usize,
     /// Keep the packets of connections between these ends, for pictures.
     pub points_of: Vec<[Address; 2]>,
@@ -33,8 +35,10 @@ pub enum DiagnoseError {
 
 /// Packets handed over at a time.
 const BATCH: usize = 4096;
-/// Batches that may wait for a thread.
-const WAITING: usize = 8;
+/// Tables for each thread: while one thread uses one of them, another is at the next.
+const TABLES: usize = 8;
+/// Connections that a thread judges before it looks for more.
+const AT_ONCE: usize = 8;
 
 /// Reads captures to their ends and accounts for every connection in them. A capture that begins when
 /// another has ended continues it; captures of the same time were taken at different places, and a
@@ -65,86 +69,57 @@ pub fn diagnose(
         captures.push(reader.finish());
     }
     let places = places.into_iter().map(Place::into_connections).collect();
-    Ok(answers(captures, join(places)))
+    Ok(answers(captures, join(places), options.jobs))
 }
 
 /// What was captured at one place, by one file after the other.
 struct Place {
-    /// Each takes the connections of one thread.
+    /// Each has the connections of a part of all addresses.
     tables: Vec<Table>,
+    /// Threads.
+    jobs: usize,
     ended: Time,
 }
 
 impl Place {
     fn new(options: &Options, marked: bool) -> Place {
+        let jobs = options.jobs.max(1);
         let table = || Table::new(&options.points_of, marked);
-        let tables = std::iter::repeat_with(table).take(options.jobs.max(1)).collect();
-        Place { tables, ended: Time::ZERO }
+        let tables = if jobs == 1 { 1 } else { jobs * TABLES };
+        let tables = std::iter::repeat_with(table).take(tables).collect();
+        Place { tables, jobs, ended: Time::ZERO }
     }
 
     /// Takes a capture in, of which the first packets are there.
     fn take(
         &mut self,
         reader: &mut Reader,
-        first: (Vec<Seen>, bool),
-        progress: &mut dyn FnMut(Option<f64>) -> ControlFlow<()>,
+        (mut batch, mut more): (Vec<Seen>, bool),
+        progress: &mut Progress<'_>,
     ) -> Result<(), DiagnoseError> {
-        let ended = &mut self.ended;
-        match &mut self.tables[..] {
-            [table] => batches(reader, first, progress, &mut |batch, _| {
-                for seen in batch {
-                    table.packet(seen);
-                    *ended = (*ended).max(seen.at);
-                }
-            }),
-            tables => std::thread::scope(|scope| {
-                let mut ways: Vec<(SyncSender<Vec<Seen>>, Vec<Seen>)> = Vec::new();
-                for table in tables {
-                    let (way, packets) = sync_channel::<Vec<Seen>>(WAITING);
-                    ways.push((way, Vec::new()));
-                    // A thread that panics is told of by the scope.
-                    scope.spawn(move || {
-                        packets.iter().flatten().for_each(|seen| table.packet(&seen))
-                    });
-                }
-                batches(reader, first, progress, &mut |batch, more| {
-                    for seen in batch {
-                        let shard = shard(seen, ways.len());
-                        ways[shard].1.push(*seen);
-                        *ended = (*ended).max(seen.at);
-                    }
-                    for (way, batch) in &mut ways {
-                        if batch.len() >= BATCH / 2 || !more {
-                            let _ = way.send(std::mem::take(batch));
-                        }
-                    }
-                })
-            }),
+        loop {
+            for seen in &batch {
+                pipeline::table_of(seen, &mut self.tables).packet(seen);
+                self.ended = self.ended.max(seen.at);
+            }
+            if !more {
+                return Ok(());
+            }
+            if self.jobs > 1 {
+                let ended = pipeline::take(reader, &mut self.tables, self.jobs, progress)?;
+                self.ended = self.ended.max(ended);
+                return Ok(());
+            }
+            if progress(reader.progress()).is_break() {
+                return Err(DiagnoseError::Interrupted);
+            }
+            batch.clear();
+            more = reader.read(&mut batch, BATCH)?;
         }
     }
 
     fn into_connections(self) -> Vec<Connection> {
         self.tables.into_iter().flat_map(Table::into_connections).collect()
-    }
-}
-
-/// Hands over all packets of a capture, some at a time, each with whether more follow.
-fn batches(
-    reader: &mut Reader,
-    (mut batch, mut more): (Vec<Seen>, bool),
-    progress: &mut dyn FnMut(Option<f64>) -> ControlFlow<()>,
-    take: &mut dyn FnMut(&[Seen], bool),
-) -> Result<(), DiagnoseError> {
-    loop {
-        take(&batch, more);
-        if !more {
-            return Ok(());
-        }
-        if progress(reader.progress()).is_break() {
-            return Err(DiagnoseError::Interrupted);
-        }
-        batch.clear();
-        more = reader.read(&mut batch, BATCH)?;
     }
 }
 
@@ -160,32 +135,60 @@ impl Diagnoser {
 
     /// The answer as if the captures ended here.
     pub fn answer(&self, captures: Vec<CaptureRead>) -> Diagnosis {
-        answers(captures, self.0.clone().into_connections()).0
+        answers(captures, self.0.clone().into_connections(), 1).0
     }
 }
 
-/// The account of every connection, from its first packet to its last.
+/// The account of every connection, from its first packet to its last, judged on `jobs` threads.
 fn answers(
     captures: Vec<CaptureRead>,
     mut connections: Vec<Connection>,
+    jobs: usize,
 ) -> (Diagnosis, Vec<Trace>) {
     connections.sort_by_key(|connection| (connection.began, connection.began_frame));
     connections.iter_mut().for_each(Connection::finish);
+    settle_numbers(&mut connections);
     let sharing = Sharing::of(&connections);
+    let mut answers = judged(&connections, &sharing, jobs);
     let mut traces = Vec::new();
-    let mut answers = Vec::with_capacity(connections.len());
-    for (id, connection) in (0..).zip(&mut connections) {
-        let answered = answer(id, connection, &sharing);
+    for (answered, connection) in answers.iter_mut().zip(&mut connections) {
         if let Some(points) = connection.points.take() {
             let sender = u8::from(answered.bytes_by[1] > answered.bytes_by[0]);
-            let of_sender = points.into_iter().filter(|(side, _)| *side == sender);
-            let points = of_sender.map(|(_, point)| point).collect();
-            traces.push(Trace { connection: id, points });
+            let of = |wanted: bool| {
+                let of_side = points.iter().filter(|(side, _)| (*side == sender) == wanted);
+                of_side.map(|(_, point)| *point).collect()
+            };
+            traces.push(Trace { connection: answered.id, points: of(true), reverse: of(false) });
         }
-        answers.push(answered);
     }
     let artefacts = all_artefacts(&captures, &answers);
     (Diagnosis { captures, artefacts, connections: answers }, traces)
+}
+
+/// The answers for connections, in their order. Threads take the next few that no other has: some are much
+/// longer than others.
+fn judged(connections: &[Connection], sharing: &Sharing, jobs: usize) -> Vec<crate::Connection> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut parts = Vec::new();
+        loop {
+            let from = next.fetch_add(AT_ONCE, Ordering::Relaxed);
+            let Some(some) = connections.get(from..) else { return parts };
+            let some = some.iter().take(AT_ONCE);
+            let answered = (from as u32..).zip(some).map(|(id, one)| answer(id, one, sharing));
+            parts.push((from, answered.collect::<Vec<_>>()));
+        }
+    };
+    let mut parts = thread::scope(|scope| {
+        let others: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
+        let mut parts = work();
+        for other in others {
+            parts.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        parts
+    });
+    parts.sort_by_key(|(from, _)| *from);
+    parts.into_iter().flat_map(|(_, answered)| answered).collect()
 }
 
 /// What is wrong with the captures: what connections show, added up, and what the files say.
@@ -196,6 +199,19 @@ fn all_artefacts(captures: &[CaptureRead], answers: &[crate::Connection]) -> Vec
         one.and_modify(|sum| sum.count += artefact.count).or_insert_with(|| artefact.clone());
     }
     for capture in captures {
+        if capture.without_time > 0 {
+            let kind = ArtefactKind::NoTimes;
+            let one = by_kind.entry(kind).or_insert_with(|| Artefact {
+                kind,
+                count: 0,
+                frame: capture.first_without_time,
+                meaning: "packets have no time in the file (simple packet blocks of pcapng): they count with \
+                          the latest time before them, so spans around them are wrong; capture in another \
+                          format"
+                    .to_owned(),
+            });
+            one.count += capture.without_time;
+        }
         if let Some(damage) = &capture.damage {
             let kind = ArtefactKind::Truncated;
             let meaning = format!("{}: {damage}", capture.name);

@@ -6,7 +6,10 @@
 //! | `flow/` | connections while their packets pass: retransmissions, waits |
 //! | `account/` | the time of a connection, without gaps |
 //! | `causes/` | why, from the whole of a connection |
-//! | `engine.rs` | [`diagnose`]: one pass, a thread for some connections each |
+//! | `engine.rs` | [`diagnose`]: one pass over captures |
+//! | `follow.rs` | [`Follower`]: connections followed for days, as totals |
+//! | `in_order.rs` | a value that threads use in turns |
+//! | `pipeline.rs` | one capture on several threads |
 //! | `join.rs` | connections that stand in captures of two places |
 //! | `report.rs` | from the account to the answer |
 //! | `cause.rs` | [`Cause`]: what an instant may be spent on |
@@ -20,7 +23,10 @@ mod causes;
 mod diagnosis;
 mod engine;
 mod flow;
+mod follow;
+mod in_order;
 mod join;
+mod pipeline;
 mod read;
 mod report;
 mod seen;
@@ -30,8 +36,12 @@ mod tests;
 pub use cause::Cause;
 pub use diagnosis::{
     Artefact, ArtefactKind, Between, CaptureRead, CauseShare, Connection, DelayBetween, Diagnosis,
-    Interval, Limits, PathFacts, Point, PointKind, Remedy, Trace, Vantage,
+    Interval, Limits, PathFacts, Point, PointKind, PolicerFacts, Remedy, Trace, Vantage,
 };
 pub use engine::{DiagnoseError, Diagnoser, Options, diagnose, without_progress};
+pub use follow::{
+    Follower, ROUND_TRIP_BOUNDS_US, Retransmitted, RoundTrips, SETTLED_AFTER, Totals, Way,
+    ZeroWindows,
+};
 pub use read::{OpenError, Reader, unpacked};
 pub use seen::{Address, Radio, Sacks, Seen};

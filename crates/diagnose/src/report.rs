@@ -1,12 +1,12 @@
 //! From an account to the answer.
 
-use crate::account::{Stretch, Wait};
-use crate::causes::{Judged, Path, Sharing, judge};
+use crate::account::Wait;
+use crate::causes::{Judged, Path, Policer, Sharing, Verdicts, judge};
 use crate::diagnosis::{seconds, since};
 use crate::flow::{Connection, Noted};
 use crate::{
     Artefact, ArtefactKind, Cause, CauseShare, Connection as Answer, Interval, Limits, PathFacts,
-    Vantage,
+    PolicerFacts, Vantage,
 };
 use ackord_units::Span;
 
@@ -15,7 +15,7 @@ const FRAMES: usize = 8;
 
 /// The answer for one connection.
 pub(crate) fn answer(id: u32, connection: &Connection, sharing: &Sharing) -> Answer {
-    let (judged, paths) = judge(connection, sharing);
+    let Verdicts { judged, paths, policers } = judge(connection, sharing);
     let bytes_by = [0, 1].map(|side: usize| connection.halves[side].counts.bytes);
     let sender = connection.sender();
     let (vantage, vantage_confidence) = vantage(connection, sender);
@@ -33,10 +33,10 @@ pub(crate) fn answer(id: u32, connection: &Connection, sharing: &Sharing) -> Ans
         vantage,
         vantage_confidence,
         rtt_to_s: [0, 1].map(|side: usize| connection.halves[side].to.least.map(seconds)),
-        path: facts(connection, sender, &paths[sender]),
+        path: facts(connection, sender, &paths[sender], policers[sender].as_ref()),
         causes: shares(&judged),
         limits: limits(&judged),
-        intervals: intervals(connection, judged),
+        intervals: intervals(connection, &judged),
         remedies: Vec::new(),
         artefacts: artefacts(connection),
     }
@@ -71,32 +71,54 @@ fn shares(judged: &[Judged]) -> Vec<CauseShare> {
     shares
 }
 
-/// Stretches of one cause after the other become one interval.
-fn intervals(connection: &Connection, judged: Vec<Judged>) -> Vec<Interval> {
+/// Returns the account along the time. Neighbours of one cause become one interval; a group of folded
+/// stretches becomes one interval of the cause that owns most of it.
+fn intervals(connection: &Connection, judged: &[Judged]) -> Vec<Interval> {
     let mut intervals: Vec<Interval> = Vec::new();
     let mut longest = 0.0;
-    for Judged { stretch, cause, confidence, reason } in judged {
+    let is_group = |one: &Judged, next: &Judged| {
+        let (one, next) = (&one.stretch, &next.stretch);
+        one.is_folded() && next.is_folded() && (one.from, one.to) == (next.from, next.to)
+    };
+    for group in judged.chunk_by(is_group) {
+        let Some(Judged { stretch, cause, confidence, reason }) = greatest(group) else { continue };
         let from_s = since(stretch.from, connection.began);
         let to_s = since(stretch.to, connection.began);
         let span = to_s - from_s;
         match intervals.last_mut() {
-            Some(last) if last.cause == cause => {
+            Some(last) if last.cause == *cause => {
                 let before = last.to_s - last.from_s;
                 last.confidence = (last.confidence * before + confidence * span) / (before + span);
                 last.to_s = to_s;
                 last.frames[1] = stretch.frames[1];
                 if span > longest {
-                    (longest, last.reason) = (span, reason);
+                    longest = span;
+                    last.reason.clone_from(reason);
                 }
             }
             _ => {
                 longest = span;
-                let frames = stretch.frames;
-                intervals.push(Interval { from_s, to_s, cause, confidence, frames, reason });
+                intervals.push(Interval {
+                    from_s,
+                    to_s,
+                    cause: *cause,
+                    confidence: *confidence,
+                    frames: stretch.frames,
+                    reason: reason.clone(),
+                });
             }
         }
     }
     intervals
+}
+
+/// Returns the longest stretch of the cause that owns most of a group.
+fn greatest(group: &[Judged]) -> Option<&Judged> {
+    let of_cause = |cause: Cause| group.iter().filter(move |one| one.cause == cause);
+    let seconds =
+        |cause: Cause| of_cause(cause).map(|one| one.stretch.span().as_nanos()).sum::<u64>();
+    let cause = group.iter().map(|one| one.cause).max_by_key(|cause| seconds(*cause))?;
+    of_cause(cause).max_by_key(|one| one.stretch.span())
 }
 
 /// The three states of RFC 4898's `SndLim`, by what was waited for.
@@ -105,7 +127,9 @@ fn limits(judged: &[Judged]) -> Limits {
     for Judged { stretch, cause, .. } in judged {
         let span = stretch.span().as_secs_f64();
         match (stretch.wait, cause) {
-            (Wait::ReceiverWindow | Wait::ZeroWindow, _) => limits.rwin_s += span,
+            (Wait::ReceiverWindow | Wait::SlowReader | Wait::ZeroWindow, _) => {
+                limits.rwin_s += span
+            }
             (Wait::Idle(_) | Wait::Transit | Wait::Queued | Wait::Nagle, _)
             | (_, Cause::SendBuffer) => {
                 limits.snd_s += span;
@@ -116,7 +140,12 @@ fn limits(judged: &[Judged]) -> Limits {
     limits
 }
 
-fn facts(connection: &Connection, side: usize, path: &Path) -> PathFacts {
+fn facts(
+    connection: &Connection,
+    side: usize,
+    path: &Path,
+    policer: Option<&Policer>,
+) -> PathFacts {
     let half = &connection.halves[side];
     let some = |value: f64| (value > 0.0).then_some(value);
     let of_side = connection.losses.iter().filter(|loss| usize::from(loss.side) == side);
@@ -129,7 +158,11 @@ fn facts(connection: &Connection, side: usize, path: &Path) -> PathFacts {
         loss_events: of_side.count() as u64,
         reordered: half.counts.reordered,
         mss: half.mss(),
-        between: connection.between,
+        policer: policer.map(|policer| PolicerFacts {
+            rate_bit_s: policer.rate * 8.0,
+            burst_bytes: policer.burst.round() as u64,
+        }),
+        between: connection.between.or_else(|| connection.relayed()),
     }
 }
 
@@ -155,6 +188,7 @@ fn vantage(connection: &Connection, sender: usize) -> (Vantage, f64) {
     }
 }
 
+/// Returns what is wrong with this connection in the capture.
 fn artefacts(connection: &Connection) -> Vec<Artefact> {
     let mut found = Vec::new();
     let mut add = |kind, Noted { count, frame }: Noted, meaning: &str| {
@@ -168,39 +202,62 @@ fn artefacts(connection: &Connection) -> Vec<Artefact> {
         frame: missing.map(|noted| noted.frame).max().unwrap_or(0),
     };
     let at_first = |is_so: bool| Noted { count: u64::from(is_so), frame: connection.began_frame };
-    add(
-        ArtefactKind::MissingPackets,
-        missing,
-        "bytes were acknowledged that the capture does not have: it lost packets",
-    );
-    add(
-        ArtefactKind::DuplicatedPackets,
-        connection.copies,
-        "packets stand in the capture twice, as where two interfaces are captured; copies are not counted",
-    );
+    let lacking: u64 = connection.halves.iter().map(|half| half.counts.missing_bytes).sum();
+    if !connection.is_one_way() {
+        add(
+            ArtefactKind::MissingPackets,
+            missing,
+            &format!(
+                "{lacking} bytes were acknowledged that the capture does not have: it lost packets"
+            ),
+        );
+    }
+    add(ArtefactKind::DuplicatedPackets, connection.copies, &copied(connection));
     add(
         ArtefactKind::ReorderedTimestamps,
         connection.backwards,
-        "packets stand in another order than their times: the file's order is taken",
+        "packets are in another order than their times: they were sorted",
+    );
+    add(
+        ArtefactKind::ClockSet,
+        connection.clock_set,
+        "the clock of the capturing machine was set: its jump is left out of the connection's time",
     );
     add(
         ArtefactKind::SuperSegments,
         connection.long_segments,
-        "segments longer than the MSS: cut up or put together by a network card, here not yet or already",
-    );
-    let begun = matches!(
-        connection.account.stretches().first().map(|first: &Stretch| first.wait),
-        Some(Wait::Handshake | Wait::SynLoss)
+        "segments longer than the MSS: a network card splits them after, or merged them before the capture point",
     );
     add(
         ArtefactKind::BeginsInTheMiddle,
-        at_first(!begun && !connection.account.stretches().is_empty()),
-        "the connection was open before the capture began: its window scale is not known",
+        at_first(!connection.opened && connection.last > connection.began),
+        "the connection was open before the capture began: its window scale is unknown",
     );
     add(
         ArtefactKind::OneDirection,
         at_first(connection.is_one_way()),
-        "only one direction was captured: nothing can be said of acknowledgments",
+        "only one direction was captured: acknowledgments of its bytes are missing",
+    );
+    add(
+        ArtefactKind::OptionsCut,
+        connection.options_cut,
+        "the snap length cut TCP options off: timestamps, SACK blocks and window scale may be missing",
     );
     found
+}
+
+/// Returns a sentence about the copies of packets in the capture.
+fn copied(connection: &Connection) -> String {
+    let waited = connection.relayed().and_then(|between| {
+        let delays = between.delay.into_iter().flatten();
+        delays.map(|delay| delay.most_s).reduce(f64::max)
+    });
+    match waited {
+        Some(waited) => format!(
+            "packets were captured at two interfaces; copies are not counted, and waited up to {:.1} ms between \
+             the two",
+            waited * 1e3
+        ),
+        None => "packets were captured twice; copies are not counted".to_owned(),
+    }
 }

@@ -27,7 +27,7 @@ pub(crate) fn diagnose(
     });
     watch.done()?;
     match found {
-        Ok((diagnosis, _)) => Ok(ackord_report::data::to_json(&diagnosis)),
+        Ok((diagnosis, _)) => Ok(ackord_advice::diagnosis_json(&diagnosis)),
         Err(DiagnoseError::Read(error)) => Err(bad_input(error)),
         Err(error) => Err(failed(error)),
     }

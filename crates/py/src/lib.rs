@@ -7,6 +7,7 @@
 //! | `algorithms/` | mechanisms that are written in Python |
 //! | `batch.rs` | many runs for a sweep, one after the other |
 //! | `compare.rs`, `papers.rs`, `diagnose.rs` | the same for comparisons, papers and captures |
+//! | `fleet.rs` | many captures, each by itself, and their data set |
 //! | `table.rs` | tables that Arrow's readers take without a copy |
 //! | `series.rs` | values against time as such tables |
 //! | `watch.rs` | progress, Ctrl-C, and the interpreter meanwhile released |
@@ -20,6 +21,7 @@ mod batch;
 mod compare;
 mod diagnose;
 mod errors;
+mod fleet;
 mod papers;
 mod run;
 mod scenario;
@@ -46,6 +48,8 @@ mod _ackord {
     use super::diagnose::diagnose;
     #[pymodule_export]
     use super::errors::{AlgorithmError, InputError, RunError};
+    #[pymodule_export]
+    use super::fleet::{FleetFolder, FleetSummary, fleet_files, fleet_no_rows, fleet_parts};
     #[pymodule_export]
     use super::papers::{Paper, paper_names, run_paper};
     #[pymodule_export]

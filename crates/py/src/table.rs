@@ -4,7 +4,8 @@ use crate::errors::{bad_input, failed, unknown_name};
 use ackord_measure::Metric;
 use ackord_report::data_set::{self, Column};
 use arrow_array::{
-    ArrayRef, Float64Array, RecordBatch, RecordBatchReader, StringArray, StructArray, UInt64Array,
+    ArrayRef, Float64Array, RecordBatch, RecordBatchReader, StringArray, StructArray,
+    TimestampNanosecondArray, UInt64Array,
 };
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
@@ -20,6 +21,7 @@ use std::fs::File;
 use std::io::Cursor;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A table. polars, pandas, pyarrow and duckdb take it without a copy: `polars.DataFrame(table)`,
 /// `pyarrow.table(table)`. Each column of numbers has its `unit` in its metadata.
@@ -31,6 +33,11 @@ impl Table {
     /// Of columns that are equally long.
     pub(crate) fn of(columns: Vec<Column>) -> PyResult<Table> {
         data_set::batch_of(columns).map(Table).map_err(unfit)
+    }
+
+    /// The table as columns.
+    pub(crate) fn columns(&self) -> PyResult<Vec<Column>> {
+        data_set::columns_of(&self.0).map_err(unfit)
     }
 
     fn whole(
@@ -99,7 +106,7 @@ impl Table {
         Ok(units)
     }
 
-    /// The values of a column as a list; None where one is not known.
+    /// The values of a column as a list; None where one is not known. Instants are `datetime` in UTC.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let Some(column) = self.0.column_by_name(name) else {
             let names = self.column_names();
@@ -112,6 +119,11 @@ impl Table {
             numbers.iter().try_for_each(|number| values.append(number))?;
         } else if let Some(counts) = column.as_any().downcast_ref::<UInt64Array>() {
             counts.iter().try_for_each(|count| values.append(count))?;
+        } else if let Some(times) = column.as_any().downcast_ref::<TimestampNanosecondArray>() {
+            // As `datetime` in UTC, which has microseconds.
+            let nanos = times.iter().map(|time| time.and_then(|time| u64::try_from(time).ok()));
+            let mut times = nanos.map(|time| Some(UNIX_EPOCH + Duration::from_nanos(time?)));
+            times.try_for_each(|time: Option<SystemTime>| values.append(time))?;
         }
         Ok(values)
     }

@@ -19,6 +19,7 @@ fn main() -> Result<(), ackord_report::WriteError> {
             .map(|((label, ..), (diagnosis, trace))| PageDiagnosis {
                 label,
                 diagnosis,
+                filters: &[],
                 traces: std::slice::from_ref(trace),
             })
             .collect();
@@ -26,6 +27,7 @@ fn main() -> Result<(), ackord_report::WriteError> {
             title,
             version: "0.1.0",
             summary: "Most of the time went to losses.",
+            remarks: &[],
             notes: &[],
             diagnoses: &diagnoses,
         })

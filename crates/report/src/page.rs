@@ -18,9 +18,9 @@ use crate::document::{Block, Document};
 use crate::html::{Page, page_to_html, sections_to_html};
 use crate::interactive::{POLICY, SCRIPT, STYLE, for_script, interactive};
 use ackord_diagnose::Diagnosis;
-use columns::Columns;
+use columns::TraceColumns;
 use serde::Serialize;
-use tables::diagnosis_document;
+use tables::{Sections, diagnosis_sections};
 
 pub use data::{PageData, PageDiagnosis};
 
@@ -43,7 +43,8 @@ struct Embedded<'a> {
 struct EmbeddedSet<'a> {
     label: &'a str,
     diagnosis: &'a Diagnosis,
-    traces: Vec<Columns>,
+    filters: &'a [String],
+    traces: Vec<TraceColumns>,
 }
 
 /// The whole page. The same data give the same bytes; it asks for nothing from any network.
@@ -53,7 +54,8 @@ pub fn diagnosis_page(data: &PageData) -> String {
 
 /// The page without its script.
 fn plain(data: &PageData) -> String {
-    let mut document = diagnosis_document(data);
+    let (mut document, Sections { answer, connections, read }) = diagnosis_sections(data);
+    document.sections = [answer, connections, read].concat();
     if let Some(first) = document.sections.first_mut() {
         first.blocks.insert(0, Block::Text(NOT_BUILT.to_owned()));
     }
@@ -61,14 +63,12 @@ fn plain(data: &PageData) -> String {
 }
 
 fn drawn(data: &PageData) -> String {
-    let Document { title, purpose, facts, sections } = diagnosis_document(data);
-    // What was read and what is wrong with it stays; the rest gives way to the graph.
-    let (told, replaced): (Vec<_>, Vec<_>) =
-        sections.into_iter().partition(|section| section.heading == tables::READ);
-    let head = Document { title, purpose, facts, sections: told };
-    let replaced = sections_to_html(&replaced);
+    let (Document { title, purpose, facts, .. }, sections) = diagnosis_sections(data);
+    let Sections { answer, connections, read } = sections;
+    let head = Document { title, purpose, facts, sections: answer };
+    let (replaced, read) = (sections_to_html(&connections), sections_to_html(&read));
     let body = format!(
-        "<div id=\"ackord-connections\">\n<noscript><p>{NO_SCRIPT}</p></noscript>\n{replaced}</div>\n"
+        "<div id=\"ackord-connections\">\n<noscript><p>{NO_SCRIPT}</p></noscript>\n{replaced}</div>\n{read}"
     );
     let json = for_script(&embedded(data));
     page_to_html(
@@ -89,7 +89,8 @@ fn embedded<'a>(data: &PageData<'a>) -> Embedded<'a> {
     let sets = data.diagnoses.iter().map(|one| EmbeddedSet {
         label: one.label,
         diagnosis: one.diagnosis,
-        traces: one.traces.iter().map(Columns::of).collect(),
+        filters: one.filters,
+        traces: one.traces.iter().map(TraceColumns::of).collect(),
     });
     Embedded { title: data.title, version: data.version, sets: sets.collect() }
 }

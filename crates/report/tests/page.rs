@@ -19,11 +19,13 @@ const MANY: Made = Made { points: 100_000, loss_every: 400 };
 const REDRAW_MS: f64 = 200.0;
 
 fn page(diagnoses: &[(&str, &(Diagnosis, Trace))]) -> String {
+    let streams: Vec<String> = (0..400).map(|stream| format!("tcp.stream eq {stream}")).collect();
     let diagnoses: Vec<_> = diagnoses
         .iter()
         .map(|(label, (diagnosis, trace))| PageDiagnosis {
             label,
             diagnosis,
+            filters: &streams,
             traces: std::slice::from_ref(trace),
         })
         .collect();
@@ -31,6 +33,7 @@ fn page(diagnoses: &[(&str, &(Diagnosis, Trace))]) -> String {
         title: "<Upload>",
         version: "0.1.0",
         summary: "",
+        remarks: &[],
         notes: &[],
         diagnoses: &diagnoses,
     })

@@ -31,6 +31,17 @@ pub struct Item {
     pub place: Place,
     /// The value.
     pub value: Value,
+    /// Present if an override put a plain value here.
+    pub standing: Option<Standing>,
+}
+
+/// What an override replaces, for values that name a mechanism: a mechanism that is named again keeps its settings.
+#[derive(Clone, Debug)]
+pub enum Standing {
+    /// The value of the same key, as in the file or as an earlier override left it.
+    Value(Box<Item>),
+    /// The key was absent, so the value is inherited or the default.
+    Absent,
 }
 
 /// A TOML value.
@@ -65,6 +76,11 @@ pub struct Entry {
 }
 
 impl Item {
+    /// Builds an item that is not an override's.
+    pub fn new(place: Place, value: Value) -> Item {
+        Item { place, value, standing: None }
+    }
+
     /// What kind of value it is, for errors.
     pub fn kind(&self) -> &'static str {
         match self.value {
@@ -121,5 +137,5 @@ fn item_from_toml(value: &Spanned<DeValue<'_>>, place: &dyn Fn(Range<usize>) -> 
         }
         DeValue::Table(table) => Value::Table(from_toml(table, place)),
     };
-    Item { place: place(value.span()), value: converted }
+    Item::new(place(value.span()), converted)
 }

@@ -4,7 +4,7 @@ use crate::document::{self, Place, Table};
 use crate::error::{Errors, NameOf, Problem, Unreadable, Wrong};
 use crate::library;
 use crate::model::Scenario;
-use crate::overrides::{self, Override};
+use crate::overrides::{self, Override, Replaced};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -87,6 +87,15 @@ impl ScenarioFile {
 
     /// The scenario that the file describes, or everything that is wrong with it.
     pub fn check(&self) -> Result<Scenario, Errors> {
+        self.check_overrides().map(|(scenario, _)| scenario)
+    }
+
+    /// Checks the file like [`check`](ScenarioFile::check), and also returns the settings that its overrides
+    /// replaced by naming another mechanism.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file.
+    pub fn check_overrides(&self) -> Result<(Scenario, Vec<Replaced>), Errors> {
         let mut document = parse(&self.text).map_err(|problems| self.errors(problems))?;
         let problems = overrides::apply(&mut document, &self.overrides);
         if !problems.is_empty() {

@@ -68,7 +68,7 @@ pub use model::{
     Capture, Direction, Flow, KernelChoice, Link, Node, NodeKind, Proxy, Record, Scenario, Start,
     TraceFile, Way,
 };
-pub use overrides::{Override, ParseOverrideError};
+pub use overrides::{Override, ParseOverrideError, Replaced};
 pub use render::Style;
 pub use route::Hop;
 pub use schema::json_schema;

@@ -3,9 +3,12 @@
 //!
 //! Hosts, routers, links, middleboxes and flows are addressed by name (`flows.reno.start`), all but
 //! hosts and routers also by number from zero (`flows.0.start`), or all at once (`flows.*.start`).
+//!
+//! A value that only names the mechanism already in force changes nothing, so that `--vary queue=drop-tail,codel`
+//! compares the file's own drop-tail queue; `{ kind = "drop-tail" }` is one with default settings.
 
 use crate::check::{flow_name, link_name, proxy_name};
-use crate::document::{self, Entry, Item, Place, Table, Value};
+use crate::document::{self, Entry, Item, Place, Standing, Table, Value};
 use crate::error::{NameOf, Problem, Wrong};
 use crate::keys;
 use std::fmt;
@@ -20,6 +23,29 @@ pub struct Override {
     pub path: String,
     /// TOML, or a text without its quotes.
     pub value: String,
+}
+
+/// A setting that an override replaced by naming another mechanism than the one in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replaced {
+    /// Path of the choice, such as `links.uplink.queue`.
+    pub path: String,
+    /// Name of the setting, such as `limit`.
+    pub setting: &'static str,
+    /// Value before.
+    pub before: String,
+    /// Value of the named mechanism's setting of the same name, if it has one.
+    pub after: Option<String>,
+}
+
+impl fmt::Display for Replaced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Replaced { setting, before, after, .. } = self;
+        match after {
+            Some(after) => write!(f, "{setting} {after} in place of {before}"),
+            None => write!(f, "without {setting} {before}"),
+        }
+    }
 }
 
 /// An override without `=`, or with nothing before it.
@@ -109,9 +135,7 @@ fn value(change: &Override, index: usize) -> Result<Item, Box<Problem>> {
             let plain = || Value::Text(change.value.clone());
             Ok(match item {
                 // `2026-01-01` was not meant as a date: nothing here takes one.
-                Some(Item { value: Value::Other(_), .. }) | None => {
-                    Item { place: whole, value: plain() }
-                }
+                Some(Item { value: Value::Other(_), .. }) | None => Item::new(whole, plain()),
                 Some(item) => item,
             })
         }
@@ -122,7 +146,7 @@ fn value(change: &Override, index: usize) -> Result<Item, Box<Problem>> {
                 wrong: Wrong::Syntax { message: error.message().to_owned() },
             }))
         }
-        _ => Ok(Item { place: whole, value: Value::Text(change.value.clone()) }),
+        _ => Ok(Item::new(whole, Value::Text(change.value.clone()))),
     }
 }
 
@@ -176,14 +200,18 @@ fn set_in(table: &mut Table, step: Step<'_>, item: &Item) -> Result<(), Box<Prob
         return Err(step.problem(Wrong::unknown_name(what, key, table.keys().map(String::as_str))));
     }
     let Some(rest) = rest else {
-        let entry = Entry { key: step.place(), item: item.clone() };
-        table.insert(key.to_owned(), entry);
+        let before = table.remove(key).map(|entry| Box::new(entry.item));
+        let mut item = item.clone();
+        if matches!(item.value, Value::Text(_) | Value::Bool(_)) {
+            item.standing = Some(before.map_or(Standing::Absent, Standing::Value));
+        }
+        table.insert(key.to_owned(), Entry { key: step.place(), item });
         return Ok(());
     };
     // A table that is not there yet. If the key means nothing the checker says so.
     let entry = table.entry(key.to_owned()).or_insert_with(|| Entry {
         key: step.place(),
-        item: Item { place: step.place(), value: Value::Table(Table::new()) },
+        item: Item::new(step.place(), Value::Table(Table::new())),
     });
     upgrade(key, &mut entry.item);
     match &mut entry.item.value {

@@ -9,3 +9,4 @@ mod generated;
 mod library;
 mod overrides;
 mod schema;
+mod standing;

@@ -6,7 +6,8 @@ use crate::execute::ExecuteError;
 use crate::run::{RunOutcome, VERSION};
 use crate::runs::{Ended, Job, Watch, run_all};
 use ackord_measure::{Comparison, RunIdentity, RunSummary, SeriesSet, VariantSummary};
-use ackord_scenario::{Errors, Override, ParseOverrideError, Scenario, ScenarioFile};
+use ackord_scenario::{Errors, Override, ParseOverrideError, Replaced, Scenario, ScenarioFile};
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -28,6 +29,9 @@ pub struct Variant {
     pub label: String,
     /// The scenario with it.
     pub scenario: Arc<Scenario>,
+    /// Settings of the base scenario that the value replaces by naming another mechanism, for readers:
+    /// "limit 10240 packets in place of 250 kB".
+    pub replaced: Vec<String>,
 }
 
 /// Why there is nothing to compare.
@@ -64,6 +68,8 @@ pub struct ComparisonOutcome {
     pub comparison: Comparison,
     /// The first run of each variant against time, with its label.
     pub series: Vec<(String, SeriesSet)>,
+    /// A line for every variant that replaces settings of the scenario file.
+    pub notes: Vec<String>,
     /// How many runs were finished; less than planned if the comparison was stopped.
     pub finished_runs: usize,
     /// How many runs there should have been.
@@ -79,7 +85,7 @@ impl Variants {
     pub fn of(file: &ScenarioFile, vary: &str) -> Result<Variants, VaryError> {
         let form = |ParseOverrideError { given }| VaryError::Form { given };
         let values = Override::each(vary).map_err(form)?;
-        let base = file.check()?;
+        let (base, replaced_before) = file.check_overrides()?;
         let mut variants: Vec<Variant> = Vec::new();
         for change in &values {
             if change.value.is_empty() {
@@ -88,12 +94,28 @@ impl Variants {
             if variants.iter().any(|variant| variant.label == change.value) {
                 return Err(VaryError::Twice(change.value.clone()));
             }
-            let scenario = file.clone().with_overrides([change.clone()]).check()?;
-            let scenario = Arc::new(scenario);
-            variants.push(Variant { label: change.value.clone(), scenario });
+            let changed = file.clone().with_overrides([change.clone()]);
+            let (scenario, replaced) = changed.check_overrides()?;
+            let of_variant = replaced.iter().filter(|one| !replaced_before.contains(one));
+            // Members of a group lose the same settings.
+            let replaced: BTreeSet<String> = of_variant.map(Replaced::to_string).collect();
+            variants.push(Variant {
+                label: change.value.clone(),
+                scenario: Arc::new(scenario),
+                replaced: replaced.into_iter().collect(),
+            });
         }
         let varied = values.first().map(|change| change.path.clone()).unwrap_or_default();
         Ok(Variants { base, varied, variants })
+    }
+
+    /// Returns a line for every variant that replaces settings of the scenario file.
+    fn notes(&self) -> Vec<String> {
+        let replacing = self.variants.iter().filter(|variant| !variant.replaced.is_empty());
+        let note = |variant: &Variant| {
+            format!("{}={}: {}", self.varied, variant.label, variant.replaced.join(", "))
+        };
+        replacing.map(note).collect()
     }
 }
 
@@ -155,6 +177,7 @@ fn put_together(
     let mut outcome = ComparisonOutcome {
         comparison: Comparison { identity, varied: variants.varied.clone(), variants: Vec::new() },
         series: Vec::new(),
+        notes: variants.notes(),
         finished_runs: 0,
         planned_runs,
     };
@@ -224,6 +247,20 @@ mod tests {
         assert!(matches!(variants("seed"), Err(VaryError::Form { .. })));
         assert!(matches!(variants("seed=1,,2"), Err(VaryError::Form { .. })));
         assert!(matches!(variants("sed=1,2"), Err(VaryError::Scenario(_))));
+    }
+
+    #[test]
+    fn a_variant_keeps_the_settings_of_the_mechanism_in_the_file_and_notes_those_it_replaces() {
+        let file = ScenarioFile::from_library("bufferbloat").expect("it comes along");
+        let found = Variants::of(&file, "links.uplink.queue=drop-tail,fq-codel").expect("sound");
+        assert_eq!(found.variants[0].scenario.hash(), found.base.hash());
+        let note = "links.uplink.queue=fq-codel: limit 10240 packets in place of 250 kB";
+        assert_eq!(found.notes(), [note]);
+        let given = "links.uplink.queue=drop-tail,{ kind = 'fq-codel', limit = '200 packets' }";
+        assert!(
+            Variants::of(&file, given).expect("sound").notes().is_empty(),
+            "it is in the label"
+        );
     }
 
     #[test]

@@ -71,7 +71,10 @@ pub use reports::{
 pub use run::{
     Ending, Progress, RunOptions, RunOutcome, VERSION, series_options, without_progress,
 };
-pub use runs::{Ended, Job, Journal, Key, Watch, run_all, run_all_with_journal};
+pub use runs::{
+    Ended, Job, Journal, Key, OfJob, Panicked, Watch, caught, run_all, run_all_with_journal,
+    run_each,
+};
 pub use trace::{
     CaptureTraceError, TraceFacts, TraceRates, trace_document, trace_facts, trace_of_capture,
     trace_of_rates,

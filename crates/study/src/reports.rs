@@ -133,14 +133,15 @@ pub fn live_run_report_files(outcome: &LiveRunOutcome, report: &Report) -> Vec<O
 
 /// The report of a comparison.
 pub fn compare_report(outcome: &ComparisonOutcome, origin: Origin<'_>) -> Report {
-    let ComparisonOutcome { comparison, series, finished_runs, planned_runs } = outcome;
-    let (ending, notes) = if finished_runs == planned_runs {
-        (COMPLETE, Vec::new())
+    let ComparisonOutcome { comparison, series, notes, finished_runs, planned_runs } = outcome;
+    let mut notes = notes.clone();
+    let ending = if finished_runs == planned_runs {
+        COMPLETE
     } else {
-        let note = format!(
+        notes.push(format!(
             "Interrupted: {finished_runs} of {planned_runs} runs were finished; only these count."
-        );
-        (INTERRUPTED, vec![note])
+        ));
+        INTERRUPTED
     };
     let results = ComparisonResults {
         scenario: &origin.scenario.name,

@@ -4,17 +4,25 @@ use crate::remedies::Verification;
 use ackord_diagnose::{Connection, Diagnosis};
 use ackord_report::document::{Block, Cell, Document, Section, Table};
 use ackord_report::table;
+use std::fmt;
 
-/// Something to be known about what would help a connection.
+/// A remark about the prediction for a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// Which connection.
+    /// Number of the connection.
     pub connection: u32,
-    /// What.
+    /// The remark, without the connection's number.
     pub words: String,
 }
 
-/// Remedies of these connections, and what is to be said of them; nothing where there is neither.
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "connection {}: {}", self.connection, self.words)
+    }
+}
+
+/// Returns the remedies of these connections, best first within each, and the remarks; nothing where there is
+/// neither.
 pub(super) fn section(connections: &[&Connection], remarks: &[Remark]) -> Option<Section> {
     let advised: Vec<&&Connection> =
         connections.iter().filter(|connection| !connection.remedies.is_empty()).collect();
@@ -34,11 +42,8 @@ pub(super) fn section(connections: &[&Connection], remarks: &[Remark]) -> Option
         }
         section.blocks.push(Block::Notes(notes));
     }
-    let told =
-        remarks.iter().map(|remark| format!("connection {}: {}", remark.connection, remark.words));
-    let told: Vec<String> = told.collect();
-    if !told.is_empty() {
-        section.blocks.push(Block::Notes(told));
+    if !remarks.is_empty() {
+        section.blocks.push(Block::Notes(remarks.iter().map(Remark::to_string).collect()));
     }
     Some(section)
 }
@@ -50,19 +55,17 @@ fn remedies(connections: &[&&Connection]) -> Table {
     table!(of_each, |(connection, remedy)| {
         let [low, high] = remedy.ci95;
         [
-            numbers("", "") => connection,
+            numbers("connection", "") => connection,
             words("remedy") => &remedy.remedy,
-            numbers("gain", "%") => Cell::number(remedy.gain_percent, 1),
+            numbers("less time", "%") => Cell::number(remedy.gain_percent, 1),
             words("95 % interval") => format!("{low:.1} to {high:.1}"),
             words("where") => &remedy.r#where,
         ]
     })
-    .captioned(
-        "How much less time the same transfer would take, without the time of idle applications.",
-    )
+    .captioned("Predicted: how much less time the same transfer would take, without the time of idle applications.")
 }
 
-/// Whether a gain came, for people.
+/// Builds the comparison of the predicted gain with the measured one, for people.
 pub fn verification_document(
     before: &Diagnosis,
     after: &Diagnosis,

@@ -1,5 +1,7 @@
 //! One connection: its account, its path, its intervals with their reasons.
 
+use super::filters::{CauseFilter, Filters};
+use super::summary::time;
 use ackord_diagnose::{Between, Connection, Interval, Vantage};
 use ackord_report::document::{Block, Cell, Section};
 use ackord_report::table;
@@ -7,64 +9,82 @@ use ackord_report::table;
 /// Intervals listed on a terminal at most: the longest, in order of time.
 const MOST_INTERVALS: usize = 30;
 
-pub(super) fn sections(connection: &Connection) -> Vec<Section> {
-    vec![facts(connection), account(connection), intervals(connection)]
+pub(super) fn sections(connection: &Connection, filters: &Filters) -> Vec<Section> {
+    vec![facts(connection, filters), account(connection, filters), intervals(connection)]
 }
 
-fn millis(seconds: Option<f64>) -> String {
-    seconds.map_or_else(|| "unknown".to_owned(), |seconds| format!("{:.1} ms", seconds * 1e3))
-}
-
-fn facts(connection: &Connection) -> Section {
+fn facts(connection: &Connection, filters: &Filters) -> Section {
+    let Connection { client, server, path, limits, .. } = connection;
     let vantage = match connection.vantage {
         Vantage::NearSender => "near the sender",
         Vantage::NearReceiver => "near the receiver",
         Vantage::Between => "between sender and receiver",
         Vantage::BothEnds => "at both ends",
-        Vantage::Unknown => "at a place that cannot be told",
+        Vantage::Unknown => "at an unknown place",
     };
-    let rate = connection.path.rate_bit_s.unwrap_or_default() / 1e6;
-    let limits = &connection.limits;
     let mut notes = vec![
         format!(
-            "{} to {}, {:.3} s, {} bytes from the client and {} from the server",
-            connection.client,
-            connection.server,
-            connection.duration_s,
+            "{client} to {server}, {}, {} bytes from the client and {} from the server",
+            time(connection.duration_s),
             connection.bytes_by[0],
             connection.bytes_by[1]
         ),
+        format!("in Wireshark: {}", filters.connection(connection)),
         format!("captured {vantage} (confidence {:.2})", connection.vantage_confidence),
-        format!(
-            "round trip {}, up to {} more in queues; at most {rate:.2} Mbit/s; MSS {}",
-            millis(connection.path.base_rtt_s),
-            millis(connection.path.queue_s),
-            connection.path.mss
-        ),
-        format!(
-            "{} bytes retransmitted, {} losses, {} segments overtaken",
-            connection.retransmitted_bytes, connection.path.loss_events, connection.path.reordered
-        ),
-        format!(
-            "sender limited by the receiver's window {:.3} s, by congestion window or path {:.3} s, by itself \
-             {:.3} s (RFC 4898)",
-            limits.rwin_s, limits.cwnd_s, limits.snd_s
-        ),
+        round_trip(connection),
     ];
-    notes.extend(connection.path.between.iter().flat_map(between));
+    notes.extend(
+        path.rate_bit_s
+            .map(|rate| format!("highest rate {:.2} Mbit/s; MSS {} bytes", rate / 1e6, path.mss)),
+    );
+    notes.push(format!(
+        "{} bytes retransmitted; {} loss episodes; {} segments arrived out of order",
+        connection.retransmitted_bytes, path.loss_events, path.reordered
+    ));
+    notes.push(format!(
+        "sender limited by the receiver's window {:.3} s, by its congestion window or the path {:.3} s, by \
+         itself {:.3} s (RFC 4898)",
+        limits.rwin_s, limits.cwnd_s, limits.snd_s
+    ));
+    notes.extend(path.between.iter().flat_map(between));
     Section::new(&format!("Connection {}", connection.id)).with(Block::Notes(notes))
 }
 
-/// What two captures show of the way between them.
+/// Returns the shortest round trip, its parts on both sides of the capture point, and the queue.
+fn round_trip(connection: &Connection) -> String {
+    let path = &connection.path;
+    let [client, server] = connection.rtt_to_s;
+    let Some(whole) = path.base_rtt_s else { return "round trip unknown".to_owned() };
+    let mut text = format!("shortest round trip {}", time(whole));
+    if let (Some(client), Some(server)) = (client, server) {
+        let parts = client + server;
+        let parts_text = format!(
+            "{} between capture and client, {} between capture and server",
+            time(client),
+            time(server)
+        );
+        // A round trip measured end to end may be shorter than its parts, which are of different packets.
+        text += &match (whole - parts).abs() < 0.02 * parts {
+            true => format!(": {parts_text}"),
+            false => format!("; shortest parts: {parts_text}, {} together", time(parts)),
+        };
+    }
+    if let Some(queue) = path.queue_s {
+        text += &format!("; up to {} more in queues", time(queue));
+    }
+    text
+}
+
+/// Returns what two captures show of the path between them.
 fn between(between: &Between) -> Vec<String> {
     let of = |side: usize, from: &str| {
         let lost = between.lost[side];
         let delay = between.delay[side].map_or_else(String::new, |delay| {
             format!(
-                "; the others took {} (median), {} (95 %) and at most {} longer than the quickest",
-                millis(Some(delay.median_s)),
-                millis(Some(delay.p95_s)),
-                millis(Some(delay.most_s))
+                "; the others took {} (median), {} (95th percentile) and at most {} longer than the fastest",
+                time(delay.median_s),
+                time(delay.p95_s),
+                time(delay.most_s)
             )
         });
         format!("between the captures, from the {from}: {lost} packets lost{delay}")
@@ -72,7 +92,7 @@ fn between(between: &Between) -> Vec<String> {
     vec![of(0, "client"), of(1, "server")]
 }
 
-fn account(connection: &Connection) -> Section {
+fn account(connection: &Connection, filters: &Filters) -> Section {
     let table = table!(&connection.causes, |share| {
         let frames = share.frames.iter().map(u64::to_string).collect::<Vec<_>>();
         [
@@ -85,7 +105,15 @@ fn account(connection: &Connection) -> Section {
             words("frames") => frames.join(" "),
         ]
     });
-    Section::new("Where the time went").with(Block::Table(table))
+    let named = |found: &CauseFilter| format!("{}: {}", found.cause.title(), found.filter);
+    let lost = filters.causes(connection).into_iter().filter(|found| found.cause.is_loss());
+    let lines: Vec<String> = lost.map(|found| named(&found)).collect();
+    let mut section = Section::new("Where the time went").with(Block::Table(table));
+    if !lines.is_empty() {
+        let lead = "The longest interval of each cause, as a display filter for Wireshark:";
+        section.blocks.extend([Block::Text(lead.to_owned()), Block::Notes(lines)]);
+    }
+    section
 }
 
 fn intervals(connection: &Connection) -> Section {
@@ -97,7 +125,7 @@ fn intervals(connection: &Connection) -> Section {
     longest.sort_by(|a, b| a.from_s.total_cmp(&b.from_s));
     let caption = match hidden {
         0 => String::new(),
-        hidden => format!("The longest; {hidden} shorter ones are in --json and --out."),
+        hidden => format!("The longest intervals; {hidden} shorter ones are in --json and --out."),
     };
     let table = table!(longest, |interval| [
         numbers("from", "s") => Cell::number(interval.from_s, 3),
@@ -107,5 +135,5 @@ fn intervals(connection: &Connection) -> Section {
         words("why") => &interval.reason,
     ])
     .captioned(caption);
-    Section::new("Along the time").with(Block::Table(table))
+    Section::new("Over time").with(Block::Table(table))
 }

@@ -2,8 +2,10 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `mod.rs` | the whole capture: the causes, the connections |
-//! | `summary.rs` | the answer in a sentence, and what it adds up |
+//! | `mod.rs` | the whole capture: what would help, the causes, the connections |
+//! | `summary.rs` | the answer in a few sentences, and the totals behind it |
+//! | `filters.rs` | Wireshark's display filters for connections and causes; the diagnosis as JSON |
+//! | `pictures.rs` | seconds per cause, and the time-sequence plot, as SVG and PNG |
 //! | `detail.rs` | one connection: its account, its path, its intervals with their reasons |
 //! | `advice.rs` | what would help, and whether it did |
 //! | `annotate.rs` | the capture again, with comments for Wireshark |
@@ -13,17 +15,21 @@
 mod advice;
 mod annotate;
 mod detail;
+mod filters;
 mod page;
+mod pictures;
 mod qlog;
 mod summary;
 
 pub use advice::{Remark, verification_document};
 pub use annotate::{annotate, comments_of};
+pub use filters::{Filters, diagnosis_json};
 pub use page::{connections_to_trace, ends_of, page_of_diagnosis};
+pub use pictures::pictures_of;
 pub use qlog::qlog_of;
 pub use summary::{diagnosis_summary, lost_seconds};
 
-use ackord_diagnose::Diagnosis;
+use ackord_diagnose::{ArtefactKind, Diagnosis};
 use ackord_report::document::{Block, Cell, Document, Section};
 use ackord_report::table;
 use std::fmt::Write;
@@ -32,36 +38,34 @@ use summary::{by_loss, totals};
 /// Connections listed on a terminal at most; JSON and CSV have all.
 const MOST_LISTED: usize = 20;
 
-/// The answer for people: the capture as a whole, and connections by the time they lost. With `one`,
-/// that connection in detail.
+/// Builds the answer for people: what would help, where the time went, and the connections by the time they lost.
+/// With `one`, that connection in detail.
 pub fn diagnosis_document(diagnosis: &Diagnosis, one: Option<u32>, remarks: &[Remark]) -> Document {
     let mut document = Document {
         title: title(diagnosis),
-        purpose: diagnosis_summary(diagnosis),
+        purpose: format!("{}{}", diagnosis_summary(diagnosis), hint(diagnosis)),
         facts: Vec::new(),
         sections: Vec::new(),
     };
-    if let Some(section) = notes(diagnosis) {
-        document.sections.push(section);
-    }
     let chosen = one.and_then(|id| diagnosis.connections.iter().find(|found| found.id == id));
     match chosen {
         Some(connection) => {
-            document.sections.extend(detail::sections(connection));
             document.sections.extend(advice::section(&[connection], remarks));
+            document.sections.extend(detail::sections(connection, &Filters::of(diagnosis)));
         }
-        // What there is instead of TCP has been told.
+        // The summary names what the capture contains instead of TCP.
         None if diagnosis.connections.is_empty() => {}
         None => {
+            document.sections.extend(advice::section(&by_loss(diagnosis), remarks));
             document.sections.push(causes(diagnosis));
             document.sections.push(connections(diagnosis));
-            document.sections.extend(advice::section(&by_loss(diagnosis), remarks));
         }
     }
+    document.sections.extend(notes(diagnosis));
     document
 }
 
-/// The captures by their names, without the folders they are in.
+/// Returns the names of the captures, without their folders.
 fn title(diagnosis: &Diagnosis) -> String {
     let mut names = diagnosis.captures.iter().map(|read| {
         let name = std::path::Path::new(&read.name).file_name().and_then(|name| name.to_str());
@@ -75,6 +79,18 @@ fn title(diagnosis: &Diagnosis) -> String {
     format!("Diagnosis of {}{rest}", first.join(", "))
 }
 
+/// Heading of the section about artefacts, which stands last.
+const ARTEFACTS: &str = "What is wrong with the capture";
+
+/// Returns a sentence that leads to the artefacts, if any of them makes the answer less certain.
+fn hint(diagnosis: &Diagnosis) -> String {
+    let harmless = ArtefactKind::SuperSegments;
+    match diagnosis.artefacts.iter().any(|artefact| artefact.kind != harmless) {
+        true => format!(" The capture has flaws: see \"{ARTEFACTS}\" below."),
+        false => String::new(),
+    }
+}
+
 fn notes(diagnosis: &Diagnosis) -> Option<Section> {
     let artefacts = diagnosis.artefacts.iter();
     let notes: Vec<String> = artefacts
@@ -86,7 +102,7 @@ fn notes(diagnosis: &Diagnosis) -> Option<Section> {
             format!("{} ({times}first in frame {})", artefact.meaning, artefact.frame)
         })
         .collect();
-    let section = Section::new("What is wrong with the capture");
+    let section = Section::new(ARTEFACTS);
     (!notes.is_empty()).then(|| section.with(Block::Notes(notes)))
 }
 
@@ -98,7 +114,7 @@ fn causes(diagnosis: &Diagnosis) -> Section {
         numbers("time", "s") => Cell::number(*seconds, 3),
         numbers("share", "%") => Cell::number(100.0 * seconds / all.max(1e-9), 1),
         numbers("connections", "") => *count as u64,
-        words("to be gained") => if cause.is_loss() { "yes" } else { "" },
+        words("lost") => if cause.is_loss() { "yes" } else { "" },
     ]);
     Section::new("Where the time went").with(Block::Table(table))
 }
@@ -108,10 +124,10 @@ fn connections(diagnosis: &Diagnosis) -> Section {
     let hidden = listed.len().saturating_sub(MOST_LISTED);
     listed.truncate(MOST_LISTED);
     let caption = match hidden {
-        0 => "Most lost first; `--connection N` shows one.".to_owned(),
-        hidden => {
-            format!("Most lost first; {hidden} more are in --json. `--connection N` shows one.")
-        }
+        0 => "Most time lost first. `--connection N` shows one connection.".to_owned(),
+        hidden => format!(
+            "Most time lost first; {hidden} more are in --json. `--connection N` shows one connection."
+        ),
     };
     let table = table!(listed, |connection| {
         let worst = connection.causes.iter().find(|share| share.cause.is_loss());
@@ -124,13 +140,14 @@ fn connections(diagnosis: &Diagnosis) -> Section {
             numbers("data", "MB") => connection.bytes as f64 / 1e6,
             numbers("retransmitted", "kB") => connection.retransmitted_bytes as f64 / 1e3,
             numbers("lost", "s") => Cell::number(lost_seconds(connection), 2),
-            words("mostly by") => worst.map_or("nothing to gain", |share| share.cause.title()),
+            words("mostly by") => worst.map_or("–", |share| share.cause.title()),
         ]
     });
     Section::new("Connections").with(Block::Table(table.captioned(caption)))
 }
 
-/// All intervals of all connections: one line each, times in seconds since the connection's first packet.
+/// Returns all intervals of all connections as CSV, one line each. Times are in seconds since the connection's first
+/// packet.
 pub fn intervals_csv(diagnosis: &Diagnosis) -> String {
     let mut text =
         "connection,client,server,from_s,to_s,cause,confidence,first_frame,last_frame,reason\n"

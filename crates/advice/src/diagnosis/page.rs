@@ -1,8 +1,9 @@
 //! The interactive page of a diagnosis, kept to a size that a browser opens at once.
 
 use super::advice::Remark;
-use super::summary::{by_loss, diagnosis_summary};
-use ackord_diagnose::{Address, Connection, Diagnosis, PointKind, Trace};
+use super::filters::Filters;
+use super::summary::by_loss;
+use ackord_diagnose::{Address, Connection, Diagnosis, Point, PointKind, Trace};
 use ackord_report::document::Document;
 use ackord_report::{PageData, PageDiagnosis, diagnosis_page};
 use std::net::{IpAddr, SocketAddr};
@@ -16,8 +17,8 @@ const MOST_CONNECTIONS: usize = 1000;
 /// Intervals in a page at most.
 const MOST_INTERVALS: usize = 200_000;
 
-/// The connections whose packets are worth keeping: the one that was asked for, and `most` that lost most time;
-/// fewer where their packets are too many.
+/// Returns the connections whose packets are kept: the requested one, and `most` that lost the most time; fewer if
+/// they have too many packets.
 pub fn connections_to_trace(diagnosis: &Diagnosis, asked: Option<u32>, most: usize) -> Vec<u32> {
     let mut packets = 0;
     let mut chosen = Vec::new();
@@ -35,7 +36,7 @@ pub fn connections_to_trace(diagnosis: &Diagnosis, asked: Option<u32>, most: usi
     chosen
 }
 
-/// Between which ends these connections are.
+/// Returns the ends of these connections.
 pub fn ends_of(diagnosis: &Diagnosis, ids: &[u32]) -> Vec<[Address; 2]> {
     let chosen = diagnosis.connections.iter().filter(|connection| ids.contains(&connection.id));
     chosen.map(|one| [address(one.client), address(one.server)]).collect()
@@ -49,7 +50,7 @@ fn address(socket: SocketAddr) -> Address {
     Address { ip: ip.octets(), port: socket.port() }
 }
 
-/// The page. What is left out of it, because it would be too much, is told on it.
+/// Builds the page. It lists what it leaves out because of its size.
 pub fn page_of_diagnosis(
     document: &Document,
     diagnosis: &Diagnosis,
@@ -59,24 +60,25 @@ pub fn page_of_diagnosis(
     let mut notes = Vec::new();
     let kept = keep(diagnosis, &mut notes);
     let traces = thin(traces, MOST_POINTS, &mut notes);
-    for connection in &kept.connections {
-        let about = remarks.iter().filter(|remark| remark.connection == connection.id);
-        let ends = format!("{} to {}", connection.client, connection.server);
-        notes.extend(about.map(|remark| format!("{ends}: {}", remark.words)));
-    }
+    let remarks: Vec<String> = remarks.iter().map(ToString::to_string).collect();
+    let all_filters = Filters::of(diagnosis);
+    let filters: Vec<String> =
+        kept.connections.iter().map(|connection| all_filters.connection(connection)).collect();
     let traced =
         kept.connections.iter().filter(|one| traces.iter().any(|trace| trace.connection == one.id));
     let (traced, all) = (traced.count(), diagnosis.connections.len());
     if traced < all && traced > 0 {
         notes.push(format!(
-            "{traced} of {all} connections have a graph of their packets: those that lost most time."
+            "{traced} of {all} connections have a graph of their packets: those that lost the most time."
         ));
     }
-    let diagnoses = [PageDiagnosis { label: "", diagnosis: &kept, traces: &traces }];
+    let filters = &filters;
+    let diagnoses = [PageDiagnosis { label: "", diagnosis: &kept, filters, traces: &traces }];
     diagnosis_page(&PageData {
         title: &document.title,
         version: ackord_study::VERSION,
-        summary: &diagnosis_summary(diagnosis),
+        summary: &document.purpose,
+        remarks: &remarks,
         notes: &notes,
         diagnoses: &diagnoses,
     })
@@ -101,7 +103,7 @@ fn keep(diagnosis: &Diagnosis, notes: &mut Vec<String>) -> Diagnosis {
     let hidden = diagnosis.connections.len() - kept.len();
     if hidden > 0 {
         notes.push(format!(
-            "The page shows the {} connections that lost most time; {hidden} more are in diagnosis.json.",
+            "The page shows the {} connections that lost the most time; {hidden} more are in diagnosis.json.",
             kept.len()
         ));
     }
@@ -112,40 +114,48 @@ fn keep(diagnosis: &Diagnosis, notes: &mut Vec<String>) -> Diagnosis {
     }
 }
 
-/// At most `most` points, of every trace the same share; retransmissions and SACKs last.
+/// Keeps at most `most` points, of every trace and direction the same share; retransmissions are dropped last.
 fn thin(traces: Vec<Trace>, most: usize, notes: &mut Vec<String>) -> Vec<Trace> {
-    let all: usize = traces.iter().map(|trace| trace.points.len()).sum();
+    let count = |traces: &[Trace]| -> usize {
+        traces.iter().map(|trace| trace.points.len() + trace.reverse.len()).sum()
+    };
+    let all = count(&traces);
     if all <= most {
         return traces;
     }
+    let share = |points: Vec<Point>| {
+        let budget = (points.len() as u128 * most as u128 / all as u128) as usize;
+        thin_points(points, budget)
+    };
     let thinned: Vec<Trace> = traces
         .into_iter()
-        .map(|trace| {
-            let budget = (trace.points.len() as u128 * most as u128 / all as u128) as usize;
-            thin_one(trace, budget)
+        .map(|trace| Trace {
+            connection: trace.connection,
+            points: share(trace.points),
+            reverse: share(trace.reverse),
         })
         .collect();
-    let left: usize = thinned.iter().map(|trace| trace.points.len()).sum();
+    let left = count(&thinned);
     notes.push(format!(
         "The graphs show {left} of {all} packets, evenly chosen; of retransmissions as many as fit."
     ));
     thinned
 }
 
-fn thin_one(trace: Trace, budget: usize) -> Trace {
+fn thin_points(points: Vec<Point>, budget: usize) -> Vec<Point> {
     let telling =
         |kind: PointKind| matches!(kind, PointKind::Retransmission | PointKind::OutOfOrder);
-    let special = trace.points.iter().filter(|point| telling(point.kind)).count();
+    let special = points.iter().filter(|point| telling(point.kind)).count();
     // At most half of the room is for what is special.
     let special_room = special.min(budget / 2);
-    let plain = trace.points.len() - special;
+    let plain = points.len() - special;
     let mut special = Evenly { room: special_room, of: special, sum: 0 };
     let mut plain = Evenly { room: budget - special_room, of: plain, sum: 0 };
-    let keep = |point: &ackord_diagnose::Point| match telling(point.kind) {
+    let keep = |point: &Point| match telling(point.kind) {
         true => special.next(),
         false => plain.next(),
     };
-    Trace { connection: trace.connection, points: trace.points.into_iter().filter(keep).collect() }
+    points.into_iter().filter(keep).collect()
 }
 
 /// `room` out of `of`, as far apart as can be.
@@ -169,14 +179,14 @@ impl Evenly {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_diagnose::Point;
 
     fn trace(connection: u32, plain: u64, special: u64) -> Trace {
         let point = |number: u64| {
             let kind = if number < special { PointKind::Retransmission } else { PointKind::Data };
             Point { t: number as f64, kind, from: number, to: number + 1, frame: number }
         };
-        Trace { connection, points: (0..plain + special).map(point).collect() }
+        let points = (0..plain + special).map(point).collect();
+        Trace { connection, points, reverse: Vec::new() }
     }
 
     #[test]

@@ -243,7 +243,7 @@ struct Means {
     rate: f64,
     queue: f64,
     repeated: f64,
-    shares: [f64; 28],
+    shares: [f64; Cause::ALL.len()],
 }
 
 /// Runs, compares, corrects; the best of all rounds.
@@ -339,7 +339,7 @@ fn simulated(model: &Model, seeds: u64, allowance: &Allowance<'_>) -> Result<Mea
     let of = |value: &dyn Fn(&Facts) -> f64| {
         mean(&runs.iter().map(|run| value(&run.facts)).collect::<Vec<_>>()).unwrap_or_default()
     };
-    let mut shares = [0.0; 28];
+    let mut shares = [0.0; Cause::ALL.len()];
     for cause in Cause::ALL {
         shares[cause.index()] = of(&|facts| facts.share(&[cause]));
     }

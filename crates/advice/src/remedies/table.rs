@@ -71,6 +71,7 @@ pub fn remedies_for(cause: Cause) -> &'static [RemedyKind] {
         | Cause::ClientIdle
         | Cause::ServerIdle
         | Cause::ZeroWindow
+        | Cause::MtuBlackHole
         | Cause::Policer
         | Cause::Shaper
         | Cause::AckPath

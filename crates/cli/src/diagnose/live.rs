@@ -5,24 +5,39 @@
 //! ```
 //!
 //! tcpdump knows how to get at packets, with what right, and how to give them back; it is not linked but
-//! started. Not modelled: several interfaces (`any` has all), captures of days: all is kept in memory.
+//! started. Every connection is kept in memory, unless `--metrics` makes it a service.
+//! Not modelled: several interfaces (`any` has all).
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `live/capture.rs` | tcpdump, and the thread that reads its packets |
+//! | `live/continuous.rs` | `--metrics`: totals of days, in bounded memory |
+//! | `live/metrics.rs` | these as metrics for Prometheus |
+//! | `live/drops.rs` | the kernel's reasons for dropping packets, from tracefs |
+
+mod capture;
+#[cfg(feature = "daemons")]
+mod continuous;
+#[cfg(feature = "daemons")]
+mod drops;
+#[cfg(feature = "daemons")]
+mod metrics;
 
 use super::sources::Passes;
 use crate::console::Console;
 use crate::errors::Failure;
+use crate::input::OutputArguments;
 use crate::interrupt::Interrupt;
 use ackord_advice::{diagnosis_document, diagnosis_summary};
-use ackord_diagnose::{CaptureRead, Diagnoser, Diagnosis, Reader, Seen};
+use ackord_diagnose::{Diagnoser, Diagnosis, Seen};
 use ackord_report::to_terminal;
 use ackord_units::{Quantity, Span};
+use capture::Capture;
 use clap::Args;
-use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
-use std::path::PathBuf;
-use std::process::{Child, ChildStderr, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::io::{self, IsTerminal, Write};
+use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// What is shown is new every so often.
@@ -31,8 +46,6 @@ const REFRESH: Duration = Duration::from_secs(2);
 const SHARE: u32 = 5;
 /// Ctrl-C and the end of the time are noticed within this.
 const NOTICE: Duration = Duration::from_millis(100);
-/// Bytes kept of a packet: headers, with tunnels around them.
-const SNAP_LEN: &str = "128";
 /// Packets that may wait to be taken in.
 const WAITING: usize = 1 << 16;
 
@@ -48,12 +61,53 @@ pub(super) struct LiveArguments {
     /// For so long; otherwise until Ctrl-C
     #[arg(long = "for", value_name = "TIME", value_parser = Span::parse, requires = "live")]
     time: Option<Span>,
+    /// With --live, run as a service: export totals for Prometheus at http://ADDRESS:PORT/metrics, in bounded
+    /// memory
+    ///
+    /// Seconds by cause, retransmissions, round-trip times, zero windows, and why the kernel drops packets. A
+    /// connection enters the totals when it has closed, an open one up to a minute ago, and closed ones are
+    /// forgotten: the answer at the end has totals, no connections.
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "live")]
+    #[arg(conflicts_with_all = ["connection", "qlog", "annotate"])]
+    metrics: Option<SocketAddr>,
+    /// With --metrics, connections kept in memory at most; those idle longest make room for others
+    ///
+    /// A short connection takes about 8 kB, one that has been busy for long at most half a megabyte.
+    #[arg(long, value_name = "N", default_value_t = 10_000, requires = "metrics")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    most_connections: u32,
 }
 
 impl LiveArguments {
     /// The interface, if one is to be looked at.
     pub(super) fn interface(&self) -> Option<&str> {
         self.live.as_deref()
+    }
+
+    fn time(&self) -> Option<Duration> {
+        self.time.map(|time| Duration::from_nanos(time.as_nanos()))
+    }
+
+    #[cfg(feature = "daemons")]
+    fn most_connections(&self) -> usize {
+        self.most_connections as usize
+    }
+
+    /// Runs as a service, if that is asked for.
+    pub(super) fn serve(
+        &self,
+        output: &OutputArguments,
+        interrupt: &Interrupt,
+        console: &Console,
+    ) -> Option<Result<(), Failure>> {
+        let of = (self.live.as_deref()?, self.metrics?);
+        #[cfg(feature = "daemons")]
+        return Some(continuous::run(self, of, output, interrupt, console));
+        #[cfg(not(feature = "daemons"))]
+        {
+            let _ = (of, output, interrupt, console, self.most_connections);
+            Some(Err(Failure::LeftOut("--metrics")))
+        }
     }
 }
 
@@ -71,121 +125,22 @@ pub(super) fn watch(
     interrupt: &Interrupt,
     console: &Console,
 ) -> Result<Watched, Failure> {
-    let refused = |why: String| Failure::Diagnose(format!("--live {interface}: {why}"));
-    let began = Instant::now();
-    let mut child = start(interface).map_err(refused)?;
-    let output = child.stdout.take().ok_or_else(|| refused("tcpdump has no output".to_owned()))?;
-    let errors = child.stderr.take().map(complaints);
     let kept = match keep {
         Passes::Again => Some(tempfile::tempfile().map_err(Failure::Input)?),
         Passes::Once => None,
     };
-    let tee = kept.as_ref().map(File::try_clone).transpose().map_err(Failure::Input)?;
-    let input: Box<dyn Read + Send> = match tee {
-        Some(copy) => Box::new(Tee { input: output, copy }),
-        None => Box::new(output),
-    };
-    let (way, packets) = sync_channel(WAITING);
-    let name = interface.to_owned();
-    let reader = thread::spawn(move || read(&name, input, &way));
-    let limit = arguments.time.map(|time| Duration::from_nanos(time.as_nanos()));
+    let copy = kept.as_ref().map(File::try_clone).transpose().map_err(Failure::Input)?;
+    let began = Instant::now();
+    let capture = Capture::begin(interface, copy, &[])?;
+    let limit = arguments.time();
     let mut screen = Screen::new(interface, began, console);
-    let diagnoser = follow(&packets, &mut screen, || {
+    let mut diagnoser = follow(&capture.packets, &mut screen, || {
         interrupt.check().is_break() || limit.is_some_and(|limit| began.elapsed() >= limit)
     });
-    end(&mut child);
-    let mut diagnoser = diagnoser;
-    packets.iter().for_each(|seen| diagnoser.take(&seen));
-    let _ = child.wait();
+    let read = capture.end(|seen| diagnoser.take(seen));
     screen.clear();
-    let said = errors.and_then(|thread| thread.join().ok()).unwrap_or_default();
-    let read = match reader.join() {
-        Ok(read) => read,
-        Err(panic) => std::panic::resume_unwind(panic),
-    };
-    let read = read.map_err(|why| refused(refusal(interface, &said, why)))?;
-    let dropped = dropped(&said).or(read.dropped);
-    let diagnosis = diagnoser.answer(vec![CaptureRead { dropped, ..read }]);
+    let diagnosis = diagnoser.answer(vec![read?]);
     Ok(Watched { diagnosis, kept })
-}
-
-fn start(interface: &str) -> Result<Child, String> {
-    let sbin = ["/usr/sbin", "/usr/bin", "/sbin", "/usr/local/sbin"]
-        .map(|at| PathBuf::from(at).join("tcpdump"));
-    let program =
-        sbin.into_iter().find(|at| at.exists()).unwrap_or_else(|| PathBuf::from("tcpdump"));
-    let mut command = Command::new(program);
-    command.args(["-i", interface, "-s", SNAP_LEN, "-n", "-U", "--immediate-mode", "-w", "-"]);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            "tcpdump takes the packets, and is not installed (`apt install tcpdump`)".to_owned()
-        }
-        _ => format!("tcpdump cannot be started: {error}"),
-    })
-}
-
-/// Asks tcpdump to write what it has, and to go.
-fn end(child: &mut Child) {
-    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    if let (Some(id), Ok(None)) = (id, child.try_wait()) {
-        // Gone meanwhile is as good.
-        let _ = kill_process(id, Signal::INT);
-    }
-}
-
-/// What tcpdump says.
-fn complaints(mut errors: ChildStderr) -> JoinHandle<String> {
-    thread::spawn(move || {
-        let mut text = String::new();
-        // What cannot be read is not worth a word.
-        let _ = errors.read_to_string(&mut text);
-        text
-    })
-}
-
-/// Why there are no packets, and what to do.
-fn refusal(interface: &str, said: &str, why: String) -> String {
-    let told = said.lines().map(|line| line.trim_start_matches("tcpdump: "));
-    let mut told = told.filter(|line| !line.starts_with("listening on") && !line.is_empty());
-    if said.contains("permission") || said.contains("not permitted") {
-        return format!(
-            "no permission to capture: run `sudo ackord diagnose --live {interface}`, or give tcpdump the right once \
-             with `sudo setcap cap_net_raw+ep $(command -v tcpdump)`"
-        );
-    }
-    if said.contains("No such device") || said.contains("doesn't exist") {
-        return "there is no such interface; `ip link` lists them, and `any` is all of them"
-            .to_owned();
-    }
-    told.next().map_or(why, str::to_owned)
-}
-
-/// "3 packets dropped by kernel".
-fn dropped(said: &str) -> Option<u64> {
-    let line = said.lines().find(|line| line.ends_with("dropped by kernel"))?;
-    line.split_whitespace().next()?.parse().ok()
-}
-
-/// Reads packets one by one: each is handed on as soon as it is there.
-fn read(
-    name: &str,
-    input: Box<dyn Read + Send>,
-    way: &SyncSender<Seen>,
-) -> Result<CaptureRead, String> {
-    let mut reader = Reader::from_reader(name, input, 0).map_err(|error| error.to_string())?;
-    let mut batch = Vec::new();
-    loop {
-        let more = reader.read(&mut batch, 1).map_err(|error| error.to_string())?;
-        for seen in batch.drain(..) {
-            if way.send(seen).is_err() {
-                return Ok(reader.finish());
-            }
-        }
-        if !more {
-            return Ok(reader.finish());
-        }
-    }
 }
 
 /// Takes packets in until there are no more or `enough`, and shows what they say meanwhile.
@@ -264,37 +219,5 @@ impl<'a> Screen<'a> {
         if self.drawn {
             let _ = write!(io::stderr(), "\x1b[H\x1b[J");
         }
-    }
-}
-
-/// What is read is kept, too.
-struct Tee<R> {
-    input: R,
-    copy: File,
-}
-
-impl<R: Read> Read for Tee<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let got = self.input.read(buffer)?;
-        self.copy.write_all(&buffer[..got])?;
-        Ok(got)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_tcpdump_says_becomes_what_to_do() {
-        let said = "tcpdump: eth0: You don't have permission to capture on that device\n\
-                    (socket: Operation not permitted)\n";
-        assert!(refusal("eth0", said, String::new()).contains("sudo"));
-        let none = "tcpdump: nope: No such device exists\n(SIOCGIFHWADDR: No such device)\n";
-        assert!(refusal("nope", none, String::new()).contains("ip link"));
-        let other = "tcpdump: listening on x\ntcpdump: eth0: is odd\n";
-        assert_eq!(refusal("eth0", other, String::new()), "eth0: is odd");
-        assert_eq!(refusal("eth0", "", "empty".to_owned()), "empty");
-        assert_eq!(dropped("10 packets captured\n3 packets dropped by kernel\n"), Some(3));
     }
 }

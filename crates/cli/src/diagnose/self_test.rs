@@ -8,8 +8,8 @@ use crate::progress::Meter;
 use ackord_report::{OutputFile, data, document_files, to_markdown, write_one};
 use ackord_study::Effort;
 use ackord_validation::self_test::{
-    CaseScore, SelfTestError, SelfTestOptions, cases, diagnoser, report, self_test,
-    self_test_document,
+    CaseScore, SelfTestError, SelfTestOptions, cases, diagnoser, kept_cases, report, rescore,
+    self_test, self_test_document,
 };
 use clap::Args;
 use std::num::NonZeroUsize;
@@ -32,6 +32,9 @@ pub(super) struct SelfTestArguments {
     /// Only cases with this in their names
     #[arg(long, requires = "self_test", value_name = "NAME")]
     only: Vec<String>,
+    /// Diagnose the captures again that an earlier `--self-test --out DIR` left, without running kernels
+    #[arg(long, requires = "self_test", value_name = "DIR", conflicts_with_all = ["quick", "series"])]
+    from: Option<PathBuf>,
     /// Write the report as a Markdown page to this file
     #[arg(long, requires = "self_test", value_name = "FILE")]
     page: Option<PathBuf>,
@@ -43,6 +46,20 @@ impl SelfTestArguments {
         self.self_test
     }
 
+    /// Returns true if a case of this name is selected.
+    fn takes(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|part| name.contains(part.as_str()))
+    }
+
+    /// Returns the cases to run. With `--out`, captures and truths are kept beside the report.
+    fn options(&self, jobs: NonZeroUsize, output: &OutputArguments) -> SelfTestOptions {
+        let effort = if self.quick { Effort::Quick } else { Effort::Full };
+        let mut cases = cases(effort, self.series);
+        cases.retain(|plan| self.takes(&plan.name()));
+        let keep = output.folder().map(|folder| folder.join("cases"));
+        SelfTestOptions { cases, jobs, keep }
+    }
+
     fn command(&self) -> String {
         let quick = if self.quick { " --quick" } else { "" };
         let only = self.only.iter().map(|name| format!(" --only {name}")).collect::<String>();
@@ -50,7 +67,9 @@ impl SelfTestArguments {
             0 => String::new(),
             series => format!(" --series {series}"),
         };
-        format!("ackord diagnose --self-test{quick}{series}{only}")
+        let from = self.from.iter().map(|from| format!(" --from {}", from.display()));
+        let from = from.collect::<String>();
+        format!("ackord diagnose --self-test{quick}{series}{from}{only}")
     }
 }
 
@@ -61,22 +80,21 @@ pub(super) fn run(
     console: &Console,
 ) -> Result<(), Failure> {
     arguments.page.as_deref().map_or(Ok(()), check_file)?;
-    let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
-    let mut cases = cases(effort, arguments.series);
-    let wanted = |name: &str| arguments.only.iter().any(|part| name.contains(part.as_str()));
-    cases.retain(|plan| arguments.only.is_empty() || wanted(&plan.name()));
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = NonZeroUsize::new(jobs.unwrap_or_else(processors)).unwrap_or(NonZeroUsize::MIN);
-    // With the report stay the captures it is about, and the truth of each.
-    let keep = output.folder().map(|folder| folder.join("cases"));
-    let options = SelfTestOptions { cases, jobs, keep };
     let interrupt = Interrupt::listen()?;
     let meter = Meter::begin("diagnosing");
     let tell = |share: f64, _: &CaseScore| {
         meter.at(share);
         interrupt.check()
     };
-    let scores = self_test(&options, &diagnoser, &tell);
+    let scores = match &arguments.from {
+        Some(from) => kept_cases(from).and_then(|mut kept| {
+            kept.retain(|one| arguments.takes(&one.truth.case));
+            rescore(&kept, jobs, &diagnoser, &tell)
+        }),
+        None => self_test(&arguments.options(jobs, output), &diagnoser, &tell),
+    };
     meter.end();
     let scores = scores.map_err(|error| match error {
         SelfTestError::Stopped => Failure::Interrupted,

@@ -94,7 +94,7 @@ impl Machine {
     }
 
     /// The process number of the one that holds the namespace: a child of `unshare`.
-    fn holder(&self) -> u32 {
+    pub(crate) fn holder(&self) -> u32 {
         let own = self.holder.id();
         let children = fs::read_to_string(format!("/proc/{own}/task/{own}/children"));
         let children = children.expect("the kernel lists children");

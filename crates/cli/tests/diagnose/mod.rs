@@ -1,10 +1,14 @@
 //! `ackord diagnose` from outside: captures in, an answer out, and what it does with what is no capture.
 
+mod answer;
 mod bad;
 mod exports;
+#[cfg(feature = "parquet")]
+mod fleet;
 mod look;
 mod made;
 mod predict;
+mod service;
 
 use crate::common::{files_below, json, output, printed, text};
 use std::path::{Path, PathBuf};
@@ -29,12 +33,13 @@ fn the_seconds_of_a_connection_add_up_and_the_files_say_the_same() {
     assert!((seconds - duration).abs() < 1e-6, "{seconds} of {duration}");
     let files = files_below(&out);
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["diagnosis.json", "intervals.csv", "report.html"]);
+    let plots = ["plots/causes.png", "plots/causes.svg"];
+    assert_eq!(names, ["diagnosis.json", "intervals.csv", plots[0], plots[1], "report.html"]);
     let kept: serde_json::Value = serde_json::from_slice(&files[0].1).unwrap();
     assert_eq!(kept, told);
     let intervals = connection["intervals"].as_array().unwrap().len();
     assert_eq!(String::from_utf8_lossy(&files[1].1).lines().count(), intervals + 1);
-    let page = String::from_utf8_lossy(&files[2].1);
+    let page = String::from_utf8_lossy(&files[4].1);
     assert!(page.contains("Diagnosis of wifi.at-server.pcapng"));
     let drawn = page.contains("\"kinds\":\"") && !page.contains("\"kinds\":\"\"");
     assert!(drawn || page.contains("make ui"), "the packets of the connection are in it");

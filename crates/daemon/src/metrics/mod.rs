@@ -12,7 +12,7 @@
 
 mod page;
 
-pub use page::{Compare, Labels, Metric, Page, Unit, Values, page};
+pub use page::{Compare, Distribution, Labels, Metric, Page, Unit, Values, page};
 
 use crate::{Finding, Severity};
 use oxhttp::model::{Body, Method, Response, StatusCode, header::CONTENT_TYPE};

@@ -6,7 +6,9 @@
 use crate::status::{Compared, Process};
 use crate::{BUCKETS_US, DelayStatus, Finding, Severity};
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, text};
+use prometheus_client::encoding::{
+    DescriptorEncoder, EncodeCounterValue, MetricEncoder, NoLabelSet, text,
+};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 use std::fmt;
@@ -98,32 +100,44 @@ impl Page<'_, '_> {
         self.write(metric, MetricType::Gauge, values, |mut to, value| to.encode_gauge(&value))
     }
 
-    /// Counts since the start, told apart by labels.
-    pub fn counters(&mut self, metric: Metric, values: Values<'_, u64>) -> fmt::Result {
+    /// Counts or sums since the start, told apart by labels.
+    pub fn counters<V: EncodeCounterValue>(
+        &mut self,
+        metric: Metric,
+        values: Values<'_, V>,
+    ) -> fmt::Result {
         self.write(metric, MetricType::Counter, values, |mut to, value| {
-            to.encode_counter::<NoLabelSet, u64, f64>(&value, None)
+            to.encode_counter::<NoLabelSet, V, f64>(&value, None)
         })
     }
 
     /// Distributions of delays, told apart by labels.
     pub fn histograms(&mut self, metric: Metric, values: Values<'_, &DelayStatus>) -> fmt::Result {
-        self.write(metric, MetricType::Histogram, values, |mut to, delays| {
+        let distribution = |delays: &DelayStatus| {
             let mut below = 0;
-            // The last bucket has no bound.
-            let ends = BUCKETS_US.iter().map(|bound| *bound as f64 / 1e6).chain([f64::INFINITY]);
             let up_to = delays.up_to.iter().copied().chain([delays.count]);
-            let up_to = if delays.up_to.is_empty() {
-                vec![0; BUCKETS_US.len() + 1]
-            } else {
-                up_to.collect()
-            };
-            let within = ends.zip(up_to).map(|(end, count)| {
-                let within = count.saturating_sub(below);
-                below = count;
-                (end, within)
-            });
-            let buckets: Vec<_> = within.collect();
-            to.encode_histogram::<NoLabelSet>(delays.sum_s, delays.count, &buckets, None)
+            let within =
+                up_to.map(|count| count.saturating_sub(std::mem::replace(&mut below, count)));
+            let mut within: Vec<u64> = within.collect();
+            within.resize(BUCKETS_US.len() + 1, 0);
+            Distribution { bounds_us: &BUCKETS_US, within, sum_s: delays.sum_s }
+        };
+        let values = values.into_iter().map(|(labels, delays)| (labels, distribution(delays)));
+        self.distributions(metric, values.collect())
+    }
+
+    /// Distributions of times, told apart by labels.
+    pub fn distributions(
+        &mut self,
+        metric: Metric,
+        values: Values<'_, Distribution<'_>>,
+    ) -> fmt::Result {
+        self.write(metric, MetricType::Histogram, values, |mut to, it| {
+            // The last bucket has no bound.
+            let ends = it.bounds_us.iter().map(|bound| *bound as f64 / 1e6).chain([f64::INFINITY]);
+            let buckets: Vec<_> = ends.zip(it.within.iter().copied()).collect();
+            let count = it.within.iter().sum();
+            to.encode_histogram::<NoLabelSet>(it.sum_s, count, &buckets, None)
         })
     }
 
@@ -144,6 +158,17 @@ impl Page<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// How many times were no longer than each bound and longer than the one before it.
+#[derive(Debug)]
+pub struct Distribution<'a> {
+    /// The bounds, us.
+    pub bounds_us: &'a [u64],
+    /// One count for each bound, and one for what is longer than all.
+    pub within: Vec<u64>,
+    /// Sum of all times, s.
+    pub sum_s: f64,
 }
 
 /// Means and their intervals, of treated connections and of those left alone: values of two gauges.

@@ -27,7 +27,7 @@ fn full() -> String {
             Finding { severity: Severity::Warning, what: String::new(), advice: String::new() };
         page.findings(&[finding])?;
         page.counter(Metric("naps", "Naps taken", None), 3)?;
-        let by = vec![(vec![("reason", "budget \"spent\"\n")], 4)];
+        let by = vec![(vec![("reason", "budget \"spent\"\n")], 4_u64)];
         page.counters(Metric("refusals", "What was not done", Some(Unit::Bytes)), by)?;
         let late = vec![(vec![], &late)];
         page.histograms(Metric("lateness", "How late it was", Some(Unit::Seconds)), late)?;

@@ -15,6 +15,8 @@ pub(crate) enum Wait {
     /// What came at the end of this had been sent at its beginning: it waited on its way here.
     Queued,
     ReceiverWindow,
+    /// The window was small, since the receiver's application reads slowly.
+    SlowReader,
     ZeroWindow,
     Nagle,
     DelayedAck,
@@ -36,16 +38,22 @@ pub(crate) enum Wait {
 /// No loss has been seen.
 pub(crate) const NO_LOSS: u32 = u32::MAX;
 
-/// A stretch of time.
+/// A stretch of time. Stretches folded by [`Account::settle`] into one group share `from` and `to`; each of
+/// them owns a part of the time between.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
     pub(crate) from: Time,
     pub(crate) to: Time,
+    /// Time that belongs to this stretch: all between `from` and `to` unless it is folded.
+    pub(crate) own: Span,
+    /// Number of stretches folded into this one.
+    pub(crate) count: u32,
     pub(crate) wait: Wait,
-    /// The direction it is about: whose bytes.
+    /// The direction whose bytes it is about.
     pub(crate) side: u8,
     /// The loss that is being recovered, or the last one before.
     pub(crate) loss: u32,
+    /// First and last frame; of the longest one where several are folded.
     pub(crate) frames: [u64; 2],
     pub(crate) seen: Measured,
 }
@@ -92,8 +100,30 @@ impl Measured {
 }
 
 impl Stretch {
+    /// Returns the time that belongs to this stretch.
     pub(crate) fn span(&self) -> Span {
-        self.to.saturating_since(self.from)
+        self.own
+    }
+
+    /// Returns true if other stretches own parts of the time between `from` and `to`.
+    pub(crate) fn is_folded(&self) -> bool {
+        self.own < self.to.saturating_since(self.from)
+    }
+
+    /// Returns the part of an unfolded stretch between `from` and `to`, without its measurements.
+    pub(crate) fn part(&self, from: Time, to: Time) -> Stretch {
+        let own = to.saturating_since(from);
+        Stretch { from, to, own, seen: Measured::default(), ..*self }
+    }
+
+    /// Adds another stretch of the same kind.
+    fn fold(&mut self, other: &Stretch) {
+        if other.own.as_nanos() * u64::from(self.count) > self.own.as_nanos() {
+            self.frames = other.frames;
+        }
+        self.own += other.own;
+        self.count = self.count.saturating_add(other.count);
+        self.seen.add(&other.seen);
     }
 
     /// Bytes acknowledged per second.
@@ -103,8 +133,13 @@ impl Stretch {
     }
 }
 
-/// Stretches kept of a connection; where there are more, short ones are joined to their neighbours.
+/// Stretches kept of a connection. Where there are more, neighbours are folded: the seconds of each kind stay
+/// exact, only their order within a group is forgotten.
 const MOST: usize = 2048;
+/// Folding that leaves more than this part of [`MOST`] is repeated over longer groups.
+const FOLDED_PART: usize = 2;
+/// Groups are not made longer than this many times the median stretch before losses are folded, too.
+const LONGEST_GROUP: u64 = 1 << 20;
 
 /// The account of one connection: without gaps, from its first packet on.
 #[derive(Clone, Debug)]
@@ -154,8 +189,10 @@ impl Account {
         if let Some(last) = self.stretches.last_mut()
             && (last.wait, last.side, last.loss) == (wait, side, loss)
             && to.saturating_since(last.from) <= self.longest
+            && !last.is_folded()
         {
             last.to = to;
+            last.own = to.saturating_since(last.from);
             last.frames[1] = frame;
             last.seen.add(&seen);
             return;
@@ -163,7 +200,8 @@ impl Account {
         if self.stretches.len() >= MOST {
             self.thin();
         }
-        self.stretches.push(Stretch { from, to, wait, side, loss, frames: [begins, frame], seen });
+        let (own, frames) = (to.saturating_since(from), [begins, frame]);
+        self.stretches.push(Stretch { from, to, own, count: 1, wait, side, loss, frames, seen });
     }
 
     /// Writes everything since `since` anew that waited for a window: it was a recovery.
@@ -178,53 +216,86 @@ impl Account {
         }
     }
 
-    /// Writes the time from `from` to `to` anew, as far as it was written: the capture does not have it.
-    pub(crate) fn was_uncaptured(&mut self, from: Time, to: Time) {
+    /// Rewrites the time between `from` and `to`: `change` returns the new wait and loss of a stretch, or none
+    /// if it stays. Folded stretches stay, since the order within a group is unknown.
+    pub(crate) fn rewrite(
+        &mut self,
+        from: Time,
+        to: Time,
+        change: impl Fn(&Stretch) -> Option<(Wait, u32)>,
+    ) {
         let first = self.stretches.partition_point(|stretch| stretch.to <= from);
-        for mut stretch in self.stretches.split_off(first) {
+        for stretch in self.stretches.split_off(first) {
             let (begins, ends) = (stretch.from.max(from), stretch.to.min(to));
-            if begins >= ends {
+            let changed = if stretch.is_folded() { None } else { change(&stretch) };
+            let Some((wait, loss)) = changed.filter(|_| begins < ends) else {
                 self.stretches.push(stretch);
                 continue;
-            }
-            // What was measured stays with the part before.
-            if stretch.from < begins {
-                self.stretches.push(Stretch { to: begins, ..stretch });
-                stretch.seen = Measured::default();
-            }
-            let wait = Wait::Uncaptured;
-            self.stretches.push(Stretch { from: begins, to: ends, wait, ..stretch });
-            if ends < stretch.to {
-                self.stretches.push(Stretch { from: ends, seen: Measured::default(), ..stretch });
+            };
+            // Measurements stay with the first part.
+            let mut seen = stretch.seen;
+            for (from, to, inside) in
+                [(stretch.from, begins, false), (begins, ends, true), (ends, stretch.to, false)]
+            {
+                if from < to {
+                    let part =
+                        Stretch { seen: std::mem::take(&mut seen), ..stretch.part(from, to) };
+                    self.stretches.push(if inside { Stretch { wait, loss, ..part } } else { part });
+                }
             }
         }
     }
 
-    /// Joins the shorter half of all stretches to the neighbours before them.
+    /// Replaces the number of each loss by the one at that place of `places`.
+    pub(crate) fn renumber_losses(&mut self, places: &[u32]) {
+        for stretch in &mut self.stretches {
+            if let Some(place) = places.get(stretch.loss as usize) {
+                stretch.loss = *place;
+            }
+        }
+    }
+
+    /// Folds neighbours until half of [`MOST`] are left.
     #[cold]
     fn thin(&mut self) {
         let mut spans: Vec<Span> = self.stretches.iter().map(Stretch::span).collect();
         spans.sort_unstable();
-        let least = spans[spans.len() / 2];
-        let mut kept: Vec<Stretch> = Vec::with_capacity(MOST);
-        let mut joined = 0;
-        let half = self.stretches.len() / 2;
-        for stretch in self.stretches.drain(..) {
-            match kept.last_mut() {
-                Some(last) if stretch.span() <= least && joined < half => {
-                    joined += 1;
-                    if stretch.span() > last.span() {
-                        (last.wait, last.side, last.loss) =
-                            (stretch.wait, stretch.side, stretch.loss);
-                    }
-                    last.to = stretch.to;
-                    last.frames[1] = stretch.frames[1];
-                    last.seen.add(&stretch.seen);
-                }
-                _ => kept.push(stretch),
-            }
+        let median = spans[spans.len() / 2];
+        let mut times = 4_u64;
+        while self.stretches.len() > MOST / FOLDED_PART {
+            self.stretches = self.folded(
+                Span::from_nanos(median.as_nanos().saturating_mul(times)),
+                times < LONGEST_GROUP,
+            );
+            times = times.saturating_mul(2);
         }
-        self.stretches = kept;
+    }
+
+    /// Returns the stretches in groups no longer than `longest`; in a group, those of the same wait and side,
+    /// and of the same loss if `by_loss`, are folded.
+    fn folded(&self, longest: Span, by_loss: bool) -> Vec<Stretch> {
+        let mut kept: Vec<Stretch> = Vec::with_capacity(MOST);
+        let mut begins = 0;
+        for unit in self.stretches.chunk_by(|one, next| (one.from, one.to) == (next.from, next.to))
+        {
+            let to = unit[0].to;
+            if kept.get(begins).is_some_and(|first| to.saturating_since(first.from) > longest) {
+                begins = kept.len();
+            }
+            let from = kept.get(begins).map_or(unit[0].from, |first| first.from);
+            for part in unit {
+                let same = |one: &&mut Stretch| {
+                    (one.wait, one.side) == (part.wait, part.side)
+                        && (one.loss == part.loss || !by_loss)
+                };
+                match kept[begins..].iter_mut().find(same) {
+                    Some(found) => found.fold(part),
+                    None => kept.push(*part),
+                }
+            }
+            kept[begins..].iter_mut().for_each(|part| (part.from, part.to) = (from, to));
+        }
+        kept
     }
 
     /// All stretches, in order, each beginning where the one before ended.
@@ -237,19 +308,68 @@ impl Account {
 mod tests {
     use super::*;
 
-    #[test]
-    fn nothing_is_lost_or_counted_twice_however_many_stretches_there_are() {
-        let at = |micros: u64| Time::from_nanos(micros * 1000);
-        let mut account = Account::begin(at(10), 1);
-        let waits = [Wait::Window, Wait::Idle(1), Wait::Transit, Wait::Nagle];
-        let mut time = 10;
-        for step in 0..20_000_u64 {
-            time += 1 + step * 7919 % 20_011;
-            account.settle(at(time), step + 2, waits[(step % 4) as usize], 0, NO_LOSS);
+    /// Settles `count` stretches of these waits in turn, `span` microseconds each; returns the account and the
+    /// seconds of each wait.
+    fn settled(
+        waits: &[Wait],
+        count: u64,
+        span: impl Fn(u64) -> u64,
+        loss: impl Fn(u64) -> u32,
+    ) -> (Account, Vec<u64>) {
+        let mut account = Account::begin(Time::from_nanos(10_000), 1);
+        let mut sums = vec![0; waits.len()];
+        let mut micros = 10;
+        for step in 0..count {
+            let kind = (step % waits.len() as u64) as usize;
+            micros += span(step);
+            sums[kind] += span(step) * 1000;
+            account.settle(Time::from_nanos(micros * 1000), step + 2, waits[kind], 0, loss(step));
         }
+        (account, sums)
+    }
+
+    fn assert_exact(account: &Account, waits: &[Wait], sums: &[u64]) {
         let stretches = account.stretches();
-        assert!(stretches.len() <= MOST);
-        assert_eq!((stretches[0].from, stretches[stretches.len() - 1].to), (at(10), at(time)));
-        assert!(stretches.windows(2).all(|pair| pair[0].to == pair[1].from));
+        assert!(stretches.len() <= MOST, "{}", stretches.len());
+        for (wait, sum) in waits.iter().zip(sums) {
+            let own = stretches.iter().filter(|stretch| stretch.wait == *wait);
+            assert_eq!(own.map(|stretch| stretch.own.as_nanos()).sum::<u64>(), *sum, "{wait:?}");
+        }
+        let groups: Vec<&[Stretch]> =
+            stretches.chunk_by(|a, b| (a.from, a.to) == (b.from, b.to)).collect();
+        for group in &groups {
+            let own: u64 = group.iter().map(|stretch| stretch.own.as_nanos()).sum();
+            assert_eq!(own, group[0].to.saturating_since(group[0].from).as_nanos());
+        }
+        assert!(groups.windows(2).all(|pair| pair[0][0].to == pair[1][0].from));
+        assert_eq!(stretches[0].from, Time::from_nanos(10_000));
+        assert_eq!(stretches[stretches.len() - 1].to, account.settled());
+    }
+
+    #[test]
+    fn keeps_the_seconds_of_each_wait_exact_however_many_stretches_there_are() {
+        let waits = [Wait::Window, Wait::Idle(1), Wait::Transit, Wait::Nagle];
+        for count in [100, 2_048, 2_049, 20_000, 100_000] {
+            let uneven = |step: u64| 1 + step * 7919 % 20_011;
+            let (account, sums) = settled(&waits, count, uneven, |_| NO_LOSS);
+            assert_exact(&account, &waits, &sums);
+            // A loss of its own for each.
+            let (account, sums) = settled(&waits, count, uneven, |step| step as u32);
+            assert_exact(&account, &waits, &sums);
+        }
+    }
+
+    #[test]
+    fn rewrites_only_the_time_between() {
+        let waits = [Wait::Window, Wait::Idle(1)];
+        let (mut account, _) = settled(&waits, 10, |_| 100, |_| NO_LOSS);
+        let at = |micros: u64| Time::from_nanos(micros * 1000);
+        account.rewrite(at(150), at(350), |stretch| {
+            (stretch.wait == Wait::Idle(1)).then_some((Wait::Recovery, 7))
+        });
+        let changed = account.stretches().iter().filter(|stretch| stretch.wait == Wait::Recovery);
+        let spans: Vec<u64> = changed.map(|stretch| stretch.own.as_nanos() / 1000).collect();
+        assert_eq!(spans, [60, 40]);
+        assert!(account.stretches().windows(2).all(|pair| pair[0].to == pair[1].from));
     }
 }

@@ -27,10 +27,13 @@ pub(crate) struct Verdict {
 
 pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
     let of = |recovery, after, confidence| Verdict { recovery, after, confidence };
+    if loss.closing {
+        return of(Cause::Unknown, Cause::Unknown, 0.8);
+    }
     // A timer that waited this long had been backed off: earlier retransmissions were lost before they
     // came here.
     let backed_off = loss.silence.as_secs_f64() > 2.5 * (loss.rtt.as_secs_f64() + SHORTEST_RTO);
-    let window = loss.under_way.max(loss.window);
+    let window = loss.under_way.max(loss.window).max(loss.skipped);
     // Most of the window had arrived: what was lost were its acknowledgments.
     let arrived = loss.under_way >= 3 && loss.distinct() * 3 <= loss.under_way;
     let unneeded = loss.unneeded > 0 && loss.unneeded * 5 >= loss.distinct() * 3;
@@ -65,7 +68,7 @@ pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
         let recovery = if congested.0 { Cause::FastRecovery } else { Cause::RandomLoss };
         return of(recovery, after, congested.1);
     }
-    let repeated = loss.again > 0 || loss.timeouts >= 2 || backed_off;
+    let repeated = loss.repeated() > 0 || loss.timeouts >= 2 || backed_off;
     of_timeout(loss, repeated, congested.0, after)
 }
 
@@ -73,7 +76,8 @@ pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
 fn of_timeout(loss: &Loss, repeated: bool, congested: bool, after: Cause) -> Verdict {
     let of = |recovery, after, confidence| Verdict { recovery, after, confidence };
     let nothing_got_through = loss.sacked == 0 && loss.distinct() * 5 >= loss.under_way * 4;
-    if nothing_got_through && repeated && loss.under_way.max(loss.window) >= WHOLE {
+    if nothing_got_through && repeated && loss.under_way.max(loss.window).max(loss.skipped) >= WHOLE
+    {
         return of(Cause::Outage, Cause::Outage, 0.8);
     }
     if nothing_got_through && loss.under_way >= WHOLE && !repeated {
@@ -107,7 +111,8 @@ fn congested(loss: &Loss, path: &Path) -> (bool, f64) {
     let share = queue / path.queue_at_losses;
     // A queue grows where more comes than the path carries.
     let carries = if path.queued_rate > 0.0 { path.queued_rate } else { path.rate };
-    let window = (f64::from(loss.window) * path.mss).max(loss.under_way_bytes as f64);
+    let window =
+        (f64::from(loss.window.max(loss.skipped)) * path.mss).max(loss.under_way_bytes as f64);
     let sent = window / loss.rtt.as_secs_f64().max(1e-6);
     if sent < CARRIED * carries {
         return (false, 0.7);

@@ -21,6 +21,7 @@ use crate::flow::loss::{Loss, Trigger};
 use ackord_units::Span;
 use losses::{Verdict, verdict};
 pub(crate) use path::Path;
+pub(crate) use policer::Policer;
 use policer::{is_queue, policer};
 pub(crate) use sharing::Sharing;
 use sharing::{Share, Shares};
@@ -30,6 +31,10 @@ const BLOATED: f64 = 0.1;
 /// Whoever has less than this share of the highest rate, with a queue standing, shares it.
 const SHARES: f64 = 0.6;
 
+/// Bytes under way that would take this part of a queue's delay at the path's rate may have filled it.
+const OWN_PART: f64 = 0.5;
+/// Stretches before one in which its bytes under way were counted.
+const NEIGHBOURS: usize = 3;
 /// Several that get this part of the most they ever got together fill their link.
 const FULL: f64 = 0.9;
 
@@ -46,12 +51,21 @@ pub(crate) struct Judged {
 struct Context<'a> {
     connection: &'a Connection,
     paths: [Path; 2],
+    policers: [Option<Policer>; 2],
     verdicts: Vec<Verdict>,
     shares: Option<Shares<'a>>,
 }
 
-/// Every stretch of the connection with its cause, and what is known of its paths.
-pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> (Vec<Judged>, [Path; 2]) {
+/// Every stretch of a connection with its cause, and what is known of its paths.
+pub(crate) struct Verdicts {
+    pub(crate) judged: Vec<Judged>,
+    /// By direction.
+    pub(crate) paths: [Path; 2],
+    pub(crate) policers: [Option<Policer>; 2],
+}
+
+/// Judges every stretch of a connection.
+pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> Verdicts {
     let paths = [0, 1].map(|side| Path::of(connection, side));
     let policed = [0, 1].map(|side| policer(connection, side, &paths[side]));
     let of_loss = |(number, loss): (usize, &Loss)| {
@@ -60,12 +74,13 @@ pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> (Vec<Judged>,
         policed[side].as_ref().map_or(verdict, |policed| policed.verdict(number, verdict))
     };
     let verdicts = connection.losses.iter().enumerate().map(of_loss).collect();
+    let policers = policed.map(|policed| policed.map(|policed| policed.policer));
     let shares = sharing.shares(connection);
-    let context = Context { connection, paths, verdicts, shares };
+    let context = Context { connection, paths, policers, verdicts, shares };
     let stretches = connection.account.stretches();
     let judged = (0..stretches.len()).flat_map(|at| context.parts(at));
     let judged = judged.map(|stretch| context.judge(&stretch)).collect();
-    (judged, context.paths)
+    Verdicts { judged, paths: context.paths, policers }
 }
 
 impl Context<'_> {
@@ -80,7 +95,7 @@ impl Context<'_> {
             next.side == stretch.side && grows(next) && self.is_full(next) && rate > 0.0
         };
         let carried = match stretches.get(at + 1).filter(fills) {
-            Some(_) if grows(&stretch) && !self.is_full(&stretch) => {
+            Some(_) if grows(&stretch) && !stretch.is_folded() && !self.is_full(&stretch) => {
                 Span::from_secs_f64(stretch.seen.acked as f64 / rate)
             }
             _ => stretch.span(),
@@ -88,20 +103,30 @@ impl Context<'_> {
         let room = stretch.span().saturating_sub(carried);
         let full_from = stretch.from + room;
         let seen = Measured { flight: stretch.seen.flight, ..Measured::default() };
-        let before = Stretch { to: full_from, seen, ..stretch };
-        let after = Stretch { from: full_from, ..stretch };
-        [before, after].into_iter().filter(|part| part.from < part.to)
+        let before = Stretch { to: full_from, own: room, seen, ..stretch };
+        let after = Stretch { from: full_from, own: carried, ..stretch };
+        let (before, after) = match room == Span::ZERO {
+            true => (None, Some(stretch)),
+            false => (Some(before), Some(after)),
+        };
+        [before, after].into_iter().flatten().filter(|part| part.own > Span::ZERO)
     }
 
     fn judge(&self, stretch: &Stretch) -> Judged {
         let (cause, confidence) = self.cause(stretch);
         let loss = self.connection.losses.get(stretch.loss as usize);
         let path = &self.paths[usize::from(stretch.side)];
-        let reason = words::reason(cause, stretch, loss, path);
+        let reason = match self.policers[usize::from(stretch.side)] {
+            Some(policer) if cause == Cause::Policer => words::policed(policer),
+            _ => words::reason(cause, stretch, loss, path, self.connection),
+        };
         Judged { stretch: *stretch, cause, confidence, reason }
     }
 
     fn cause(&self, stretch: &Stretch) -> (Cause, f64) {
+        if self.connection.is_one_way() || self.connection.is_unanswered() {
+            return (Cause::Unknown, 0.9);
+        }
         if self.waits_behind_others(stretch) {
             return (Cause::QueueingOthers, 0.7);
         }
@@ -114,11 +139,12 @@ impl Context<'_> {
             Wait::Queued => self.queued(stretch),
             Wait::ReceiverWindow => self.receiver_window(stretch),
             Wait::ZeroWindow => (Cause::ZeroWindow, 0.95),
+            Wait::SlowReader => self.slow_reader(stretch),
             Wait::Nagle => (Cause::NagleDelayedAck, 0.85),
             Wait::DelayedAck => (Cause::DelayedAck, 0.75),
             Wait::Recovery => self.recovery(stretch),
             Wait::Unfilled => self.unfilled(stretch),
-            Wait::Stalled => (Cause::Outage, 0.6),
+            Wait::Stalled => self.stalled(stretch),
             Wait::Uncaptured => (Cause::CaptureArtefact, 0.9),
             Wait::SlowStart | Wait::Window => self.window(stretch),
         }
@@ -146,8 +172,67 @@ impl Context<'_> {
                 (verdict.recovery, verdict.confidence)
             }
             _ if by_acks && self.is_full(stretch) => self.full(stretch),
-            Some(verdict) => (verdict.recovery, verdict.confidence),
+            Some(verdict) => self.beside_others(stretch, verdict),
             None => (Cause::Unknown, 0.3),
+        }
+    }
+
+    /// Returns the cause of a recovery, corrected by what others at the same queue measured meanwhile.
+    fn beside_others(&self, stretch: &Stretch, verdict: &Verdict) -> (Cause, f64) {
+        let path = &self.paths[usize::from(stretch.side)];
+        let queue = self.share(stretch).map_or(0.0, |share| share.queue);
+        let bloated = queue > BLOATED.max(path.base);
+        match verdict.recovery {
+            // A timer that a queue outlasted.
+            Cause::AckPath | Cause::SpuriousDelay | Cause::SpuriousReordering if bloated => {
+                (Cause::QueueingOthers, 0.7)
+            }
+            Cause::Outage if self.serves_others(stretch) => match bloated {
+                true => (Cause::FastRecovery, 0.6),
+                false => (Cause::RandomLoss, 0.5),
+            },
+            Cause::Outage
+            | Cause::RandomLoss
+            | Cause::TimeoutTail
+            | Cause::TimeoutWindow
+            | Cause::TimeoutSmallWindow
+            | Cause::TimeoutLostRetransmission
+                if self.connection.halves[usize::from(stretch.side)].is_black_hole() =>
+            {
+                (Cause::MtuBlackHole, 0.85)
+            }
+            recovery => (recovery, verdict.confidence),
+        }
+    }
+
+    fn serves_others(&self, stretch: &Stretch) -> bool {
+        self.shares.as_ref().is_some_and(|shares| shares.served_others(stretch))
+    }
+
+    /// Bytes were under way and no ACK came for long: nothing got through, unless others did.
+    fn stalled(&self, stretch: &Stretch) -> (Cause, f64) {
+        if self.serves_others(stretch) {
+            return self.full(stretch);
+        }
+        match self.connection.lacks_bytes() {
+            true => (Cause::Outage, 0.6),
+            // The path delivered late.
+            false => (Cause::PathLimited, 0.5),
+        }
+    }
+
+    /// Returns the cause of a standing queue: others', if this connection's bytes under way cannot have filled
+    /// it, or its own.
+    fn queue_of(&self, stretch: &Stretch, queue: f64) -> (Cause, f64) {
+        let path = &self.paths[usize::from(stretch.side)];
+        let stretches = self.connection.account.stretches();
+        let at = stretches.partition_point(|other| other.to <= stretch.from);
+        let before = &stretches[at.saturating_sub(NEIGHBOURS)..at];
+        let mine = before.iter().filter(|other| other.side == stretch.side);
+        let flight = mine.map(|other| other.seen.flight).fold(stretch.seen.flight, u64::max);
+        match path.rate > 0.0 && flight as f64 >= OWN_PART * queue * path.rate {
+            true => (Cause::QueueingOwn, 0.6),
+            false => (Cause::QueueingOthers, 0.6),
         }
     }
 
@@ -156,7 +241,7 @@ impl Context<'_> {
         let path = &self.paths[usize::from(stretch.side)];
         match path.standing(stretch) {
             Some(queue) if path.stands(stretch) && queue > BLOATED.max(path.base) => {
-                (Cause::QueueingOthers, 0.6)
+                self.queue_of(stretch, queue)
             }
             _ => (Cause::PathLimited, 0.7),
         }
@@ -165,8 +250,9 @@ impl Context<'_> {
     /// A packet waited on its way here.
     fn queued(&self, stretch: &Stretch) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
-        match stretch.span().as_secs_f64() > BLOATED.max(path.base) {
-            true => (Cause::QueueingOthers, 0.6),
+        let waited = stretch.span().as_secs_f64();
+        match waited > BLOATED.max(path.base) {
+            true => self.queue_of(stretch, waited),
             false => (Cause::PathLimited, 0.7),
         }
     }
@@ -181,11 +267,21 @@ impl Context<'_> {
         }
     }
 
+    /// The receiver's application reads slowly, unless the path carried what it can.
+    fn slow_reader(&self, stretch: &Stretch) -> (Cause, f64) {
+        let path = &self.paths[usize::from(stretch.side)];
+        match path.stands(stretch) {
+            true => self.full(stretch),
+            false => (Cause::ZeroWindow, 0.8),
+        }
+    }
+
     /// A sender that stops for want of bytes and goes on when enough of them have been acknowledged, time
     /// and again, waits for its buffer; one that does so seldom, for its application.
     fn unfilled(&self, stretch: &Stretch) -> (Cause, f64) {
         let same = |other: &&Stretch| other.wait == Wait::Unfilled && other.side == stretch.side;
-        let times = self.connection.account.stretches().iter().filter(same).count();
+        let times = self.connection.account.stretches().iter().filter(same);
+        let times: u32 = times.map(|stretch| stretch.count).sum();
         match (times >= 3, stretch.side) {
             (true, _) => (Cause::SendBuffer, 0.7),
             (false, 0) => (Cause::ClientIdle, 0.5),
@@ -245,7 +341,7 @@ impl Context<'_> {
         let held = slow && path.holds(stretch);
         match (slow || path.sparse, bloated) {
             (true, _) if held => (Cause::Shaper, 0.5),
-            (true, true) => (Cause::QueueingOthers, 0.6),
+            (true, true) => self.queue_of(stretch, standing),
             (true, false) => (Cause::PathLimited, 0.5),
             (false, true) => (Cause::QueueingOwn, 0.8),
             (false, false) => (Cause::PathLimited, 0.8),

@@ -47,10 +47,29 @@ const SPARSE: f64 = 0.5;
 
 /// Whether bytes were sent as fast as a window let them.
 pub(crate) fn is_bulk(stretch: &Stretch) -> bool {
-    matches!(stretch.wait, Wait::SlowStart | Wait::Window | Wait::Recovery | Wait::ReceiverWindow)
+    matches!(
+        stretch.wait,
+        Wait::SlowStart | Wait::Window | Wait::Recovery | Wait::ReceiverWindow | Wait::SlowReader
+    )
 }
 
 impl Path {
+    /// A path of which nothing is known.
+    #[cfg(test)]
+    pub(super) const NONE: Path = Path {
+        base: 0.0,
+        rate: 0.0,
+        burst_rate: 0.0,
+        queued_rate: 0.0,
+        queue_most: 0.0,
+        queue_at_losses: 0.0,
+        loss_share: 0.0,
+        queue_least: 0.0,
+        plateau: 0.0,
+        mss: 0.0,
+        sparse: false,
+    };
+
     pub(crate) fn of(connection: &Connection, side: usize) -> Path {
         let base = connection.base(side).as_secs_f64();
         let mss = f64::from(connection.halves[side].mss());
@@ -162,16 +181,24 @@ fn queue_at_losses(connection: &Connection, side: usize, base: f64, most: f64) -
     (full, if short * 5 > queues.len() * 2 { 0.85 } else { 0.5 })
 }
 
-/// The highest rate over `window` seconds of stretches that follow each other.
+/// Returns the highest rate over `window` seconds of stretches that follow each other. A folded stretch counts
+/// by itself.
 fn highest_rate(stretches: &[&Stretch], window: f64) -> f64 {
     let mut highest = 0.0_f64;
     let (mut first, mut acked, mut span) = (0, 0_u64, 0.0);
     for (index, stretch) in stretches.iter().enumerate() {
+        let own = stretch.span().as_secs_f64();
+        if stretch.is_folded() {
+            let rate = if own >= window { stretch.rate() } else { 0.0 };
+            highest = highest.max(rate);
+            (first, acked, span) = (index + 1, 0, 0.0);
+            continue;
+        }
         if index > 0 && stretches[index - 1].to != stretch.from {
             (first, acked, span) = (index, 0, 0.0);
         }
         acked += stretch.seen.acked;
-        span += stretch.span().as_secs_f64();
+        span += own;
         while span - stretches[first].span().as_secs_f64() >= window {
             acked -= stretches[first].seen.acked;
             span -= stretches[first].span().as_secs_f64();

@@ -8,7 +8,7 @@
 use super::path::Path;
 use crate::account::Stretch;
 use crate::flow::Connection;
-use ackord_units::Span;
+use ackord_units::{Span, Time};
 use std::collections::BTreeMap;
 
 /// Rates are summed over slots of this length, s.
@@ -19,6 +19,8 @@ const AROUND: usize = 5;
 const LEAST: u64 = 50_000;
 /// Longer connections would take slots without end.
 const LONGEST: Span = Span::from_secs(86_400);
+/// A link is not out while others have this part of the most it carries.
+const SERVED: f64 = 0.25;
 /// A connection has a part in a slot from this share of it on.
 const PART: f64 = 0.01;
 
@@ -35,10 +37,11 @@ struct Group {
     most: f64,
 }
 
-/// All connections that share a receiver with others.
+/// All connections that share a receiver with others at the same time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sharing {
-    groups: BTreeMap<[u8; 16], Group>,
+    /// By receiver, in order of time.
+    groups: BTreeMap<[u8; 16], Vec<Group>>,
 }
 
 /// What a connection has around an instant.
@@ -65,7 +68,7 @@ fn is_short(connection: &Connection) -> bool {
 
 /// Bytes of one direction by slot, from the first on.
 fn slots(connection: &Connection, side: usize) -> (usize, Vec<f64>) {
-    let seconds = |at: ackord_units::Time| at.as_nanos() as f64 / 1e9;
+    let seconds = |at: Time| at.as_nanos() as f64 / 1e9;
     let first = slot(seconds(connection.began));
     let mut bytes = vec![0.0; slot(seconds(connection.last)) - first + 1];
     let of_side = |stretch: &&Stretch| usize::from(stretch.side) == side && stretch.seen.acked > 0;
@@ -93,16 +96,17 @@ impl Sharing {
             let receiver = connection.ends[1 - connection.sender()].ip;
             by_receiver.entry(receiver).or_default().push(connection);
         }
-        by_receiver.retain(|_, all| all.len() > 1);
-        let groups = by_receiver.into_iter().map(|(receiver, all)| (receiver, group(&all)));
-        Sharing { groups: groups.collect() }
+        let groups = by_receiver.into_iter().map(|(receiver, all)| (receiver, groups(all)));
+        Sharing { groups: groups.filter(|(_, groups)| !groups.is_empty()).collect() }
     }
 
     /// Where this connection stands among the others, by slot of its life; nothing where it is alone.
     pub(super) fn shares(&self, connection: &Connection) -> Option<Shares<'_>> {
         let side = connection.sender();
-        let group =
+        let groups =
             self.groups.get(&connection.ends[1 - side].ip).filter(|_| is_short(connection))?;
+        let ended = slot(connection.last.as_nanos() as f64 / 1e9);
+        let group = groups.iter().rfind(|group| group.first <= ended)?;
         let (first, own) = slots(connection, side);
         Some(Shares { group, first, own })
     }
@@ -115,13 +119,28 @@ impl Group {
         let path = Path::of(connection, side);
         let stands = |stretch: &&Stretch| usize::from(stretch.side) == side && path.stands(stretch);
         for stretch in connection.account.stretches().iter().filter(stands) {
-            let place = |at: ackord_units::Time| slot(at.as_nanos() as f64 / 1e9) - self.first;
+            let place = |at: Time| slot(at.as_nanos() as f64 / 1e9) - self.first;
             let queue = path.standing(stretch).unwrap_or_default();
             for slot in &mut self.queue[place(stretch.from)..=place(stretch.to)] {
                 *slot = slot.max(queue);
             }
         }
     }
+}
+
+/// Returns the groups of connections to one receiver: of each that another one overlaps.
+fn groups(mut all: Vec<&Connection>) -> Vec<Group> {
+    all.sort_by_key(|connection| connection.began);
+    let mut ended = Time::ZERO;
+    let mut groups: Vec<Vec<&Connection>> = Vec::new();
+    for connection in all {
+        match groups.last_mut().filter(|_| connection.began <= ended) {
+            Some(group) => group.push(connection),
+            None => groups.push(vec![connection]),
+        }
+        ended = ended.max(connection.last);
+    }
+    groups.iter().filter(|group| group.len() > 1).map(|group| self::group(group)).collect()
 }
 
 fn group(all: &[&Connection]) -> Group {
@@ -163,6 +182,20 @@ pub(super) struct Shares<'a> {
 }
 
 impl Shares<'_> {
+    /// Returns true if others were served during a stretch at a good part of the link's rate: then the link was
+    /// not out.
+    pub(super) fn served_others(&self, stretch: &Stretch) -> bool {
+        let place = |at: Time| slot(at.as_nanos() as f64 / 1e9);
+        let (from, to) = (place(stretch.from), place(stretch.to));
+        let bytes = |of: &[f64], first: usize| -> f64 {
+            let within = |at: usize| at.checked_sub(first).and_then(|at| of.get(at));
+            (from..=to).filter_map(within).sum()
+        };
+        let others = bytes(&self.group.total, self.group.first) - bytes(&self.own, self.first);
+        let full = self.group.most / (2 * AROUND) as f64 * (to - from + 1) as f64;
+        others >= SERVED * full && full > 0.0
+    }
+
     /// What it is like in the middle of a stretch; nothing where nobody else sends, and before and after the
     /// lives of all that make the group: a connection too small to be one of them may begin and end outside.
     pub(super) fn at(&self, stretch: &Stretch) -> Option<Share> {

@@ -31,7 +31,12 @@ impl Connection {
         };
         let half = &mut self.halves[sender];
         let ack = half.offset(seen.ack);
-        let edge = scale.map(|shift| ack + (u64::from(seen.window) << shift.min(14)));
+        let edge = match (scale, seen.window) {
+            (Some(shift), window) => Some(ack + (u64::from(window) << shift.min(14))),
+            // Zero, whatever the scale.
+            (None, 0) => Some(ack),
+            (None, _) => None,
+        };
         let before = half.counts.missing.count;
         let mut all = half.take_ack(ack, seen.frame, at);
         if half.counts.missing.count > before {
@@ -50,7 +55,8 @@ impl Connection {
         }
         let lag = self.halves[sender].lag();
         if let Some(sent) = all.sent {
-            self.measure(seen, sender, at, sent);
+            let full = all.delivered >= 2 * u64::from(self.halves[sender].mss());
+            self.measure(seen, sender, at, (sent, full));
         }
         let heard = Heard {
             due: at + lag,
@@ -78,7 +84,7 @@ impl Connection {
         if from < to && since <= self.round_trip(sender) * 2 {
             let loss = self.last_loss(sender);
             self.account.settle(to, seen.frame, Wait::Uncaptured, sender as u8, loss);
-            self.account.was_uncaptured(from, to);
+            self.account.rewrite(from, to, |stretch| Some((Wait::Uncaptured, stretch.loss)));
             self.blank = (to, to);
         }
     }
@@ -93,13 +99,19 @@ impl Connection {
         }
     }
 
-    /// A round-trip time: of bytes that passed at `sent` and were sent once.
-    fn measure(&mut self, seen: &Seen, sender: usize, at: Time, sent: Time) {
+    /// Takes a round-trip time: of bytes that passed at `sent` and were sent once. An ACK for two `full`
+    /// segments was not delayed by the receiver (RFC 9293 §3.8.6.3).
+    fn measure(&mut self, seen: &Seen, sender: usize, at: Time, (sent, full): (Time, bool)) {
         let back = at.saturating_since(sent);
-        let whole = back + self.halves[sender].lag();
+        // No round trip is longer than the connection's life so far.
+        let life = at.saturating_since(self.began);
+        let whole = (back + self.halves[sender].lag()).min(life);
         let step = whole.abs_diff(self.rtt[sender]);
         self.halves[sender].jitter(step);
         self.rtt[sender] = whole;
+        if full {
+            self.rtt_undelayed[sender] = (at, whole);
+        }
         if let Some(recovery) = self.recoveries[sender] {
             self.losses[recovery.loss as usize].measured(at, whole);
         }
@@ -133,6 +145,10 @@ impl Half {
     /// Everything before `ack` has arrived. What the capture lacks of it is noted.
     fn take_ack(&mut self, ack: u64, frame: u64, at: Time) -> Acknowledged {
         let mut missing = ack.saturating_sub(self.next);
+        if missing == 1 && self.probed == Some(self.next) {
+            // The byte of a window probe, which fitted after all.
+            missing = 0;
+        }
         self.next = self.next.max(ack);
         let mut all = Acknowledged::default();
         if ack > self.una {
@@ -141,7 +157,8 @@ impl Half {
             self.una = ack;
             self.una_at = at;
         }
-        self.counts.missing.add(missing, frame);
+        self.counts.missing.add(u64::from(missing > 0), frame);
+        self.counts.missing_bytes += missing;
         all
     }
 

@@ -18,12 +18,21 @@ struct StampClock {
     first: Option<(u32, Time)>,
     /// Ticks per second, once known.
     hz: f64,
-    /// The least difference, s, and when it was seen.
+    /// The least difference, s, and when it was seen, s; a first one has been seen.
     least: f64,
     least_at: f64,
+    anchored: bool,
 }
 
 impl StampClock {
+    /// Takes a packet with this TSval for one that did not wait.
+    fn anchor(&mut self, value: u32, at: Time) {
+        if let Some((first, began)) = self.first.as_mut() {
+            (*first, *began) = (value, at);
+            (self.least, self.least_at, self.anchored) = (0.0, 0.0, true);
+        }
+    }
+
     /// How long a packet with this TSval waited on its way here; nothing while that cannot be told.
     fn waited(&mut self, value: u32, at: Time) -> Option<Span> {
         let Some((first, began)) = self.first else {
@@ -44,11 +53,12 @@ impl StampClock {
         }
         let late = elapsed - ticks / self.hz;
         let floor = self.least + (elapsed - self.least_at) * DRIFT;
-        if late <= floor || self.least_at == 0.0 {
-            (self.least, self.least_at) = (late, elapsed);
+        if late <= floor || !self.anchored {
+            (self.least, self.least_at, self.anchored) = (late, elapsed, true);
             return Some(Span::ZERO);
         }
-        Some(Span::from_secs_f64(late - floor))
+        // Known to a tick.
+        Some(Span::from_secs_f64((late - floor - 1.0 / self.hz).max(0.0)))
     }
 }
 
@@ -59,12 +69,24 @@ pub(crate) struct Lateness {
     /// The last packet, and the one before that.
     pub(crate) now: Span,
     pub(crate) before: Span,
+    /// TSval of the last packet.
+    last: u32,
 }
 
 impl Lateness {
-    /// A packet with this TSval has come.
-    pub(crate) fn take(&mut self, value: u32, at: Time) {
+    /// Returns true if a packet with these timestamps was sent before the last one.
+    pub(crate) fn is_behind(&self, timestamps: Option<(u32, u32)>) -> bool {
+        timestamps.is_some_and(|(value, _)| (value.wrapping_sub(self.last) as i32) < 0)
+    }
+
+    /// Takes the TSval of a packet. If the connection `rested` before it, nothing shows how long it waited, and
+    /// the clock is anchored anew.
+    pub(crate) fn take(&mut self, value: u32, at: Time, rested: bool) {
         self.before = self.now;
+        self.last = value;
+        if rested {
+            self.clock.anchor(value, at);
+        }
         self.now = self.clock.waited(value, at).unwrap_or_default();
     }
 }
@@ -72,6 +94,20 @@ impl Lateness {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_packet_after_a_rest_has_not_waited_though_the_clock_was_suspended() {
+        let at = |millis: u64| Time::from_nanos(millis * 1_000_000);
+        let mut lateness = Lateness::default();
+        for millis in 0..500_u64 {
+            lateness.take(7000 + millis as u32, at(millis), false);
+        }
+        // 205 s pass, of which the clock counts 10 ms.
+        lateness.take(7510, at(205_500), true);
+        assert_eq!(lateness.now, Span::ZERO);
+        lateness.take(7610, at(205_650), false);
+        assert_eq!(lateness.now.as_millis(), 48);
+    }
 
     #[test]
     fn a_packet_that_waited_is_late_by_its_own_clock() {
@@ -82,7 +118,7 @@ mod tests {
         }
         // Sent at 600, it came 80 ms later than it could.
         let waited = clock.waited(7600, at(20 + 680)).map_or(0, Span::as_millis);
-        assert_eq!(waited, 79);
+        assert_eq!(waited, 78);
         assert_eq!(clock.waited(7700, at(20 + 700)).map(Span::as_millis), Some(0));
     }
 }

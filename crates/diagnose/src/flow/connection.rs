@@ -5,6 +5,9 @@ use super::half::Half;
 use super::hearing::Heard;
 use super::loss::{Loss, Recovery};
 use super::marks::Marks;
+use super::numbers::Suspect;
+use super::order::Order;
+use super::timeline::{Step, Timeline};
 use crate::account::{Account, NO_LOSS, Wait};
 use crate::{Address, Between, Point, Seen};
 use ackord_units::{Span, Time};
@@ -20,10 +23,13 @@ pub(crate) enum Setup {
     Done,
 }
 
-/// Times of captures beyond this are not believed: half of what 64 bits of nanoseconds hold.
-const LATEST: Time = Time::from_nanos(u64::MAX / 2);
 /// Captures that lose packets now and then lose no time; those that have none for so long do.
 const BLANK: Span = Span::from_millis(20);
+/// Sequence numbers further away than the largest window are not of this connection (RFC 7323 §2.3).
+const LARGEST_WINDOW: u32 = 1 << 30;
+/// A silence of both ends after which a clock of timestamps is anchored anew: this long, and so many round trips.
+const REST: Span = Span::from_secs(3);
+const REST_ROUND_TRIPS: u64 = 10;
 /// Connections are not followed for longer.
 const LONGEST_LIFE: Span = Span::from_secs(366 * 86_400);
 
@@ -36,28 +42,46 @@ pub(crate) struct Connection {
     pub(crate) halves: [Half; 2],
     pub(crate) account: Account,
     pub(crate) losses: Vec<Loss>,
+    /// Losses that only gaps in packet numbers show, until it is known how the host numbers its packets.
+    pub(super) suspects: Vec<Suspect>,
+    /// Packets held back, in order.
+    pub(super) early: Vec<Seen>,
+    /// Packets on hold, where the capture has them in another order than their times.
+    pub(super) order: Option<Box<Order>>,
+    timeline: Timeline,
     /// By side.
     pub(super) recoveries: [Option<Recovery>; 2],
     pub(crate) setup: Setup,
+    /// The SYN was answered with the numbers of an older connection.
+    challenged: bool,
     /// The side whose new bytes were seen last.
     pub(super) talker: usize,
     pub(crate) began: Time,
+    /// The first packet opened it.
+    pub(crate) opened: bool,
     /// When the handshake was complete.
     pub(super) set_up: Time,
     pub(crate) began_frame: u64,
     pub(crate) last: Time,
     pub(crate) last_frame: u64,
+    /// The last packet by the capture's clock, taken or on hold.
+    pub(super) arrived: Time,
     /// The last time for which the capture has no packet of it though several round trips passed.
     pub(super) blank: (Time, Time),
     pub(crate) reset: bool,
     /// Shortest round trip from end to end, seen at one time.
     pub(super) base_rtt: [Option<Span>; 2],
-    /// The last one.
-    pub(super) rtt: [Span; 2],
+    /// The last one, and the last one that no receiver's timer delayed, with its time.
+    pub(crate) rtt: [Span; 2],
+    pub(super) rtt_undelayed: [(Time, Span); 2],
     /// Packets that stand in the capture twice, that are before the one before them in time, and that are
     /// longer than the MSS.
     pub(crate) copies: Noted,
     pub(crate) backwards: Noted,
+    /// Times at which the capture's clock was set.
+    pub(crate) clock_set: Noted,
+    /// Packets whose options the snap length cut off.
+    pub(crate) options_cut: Noted,
     pub(crate) long_segments: Noted,
     pub(crate) points: Option<Vec<(u8, Point)>>,
     /// Packets to be known again in a capture at another place, where there is one.
@@ -69,7 +93,8 @@ pub(crate) struct Connection {
 impl Connection {
     /// The connection that begins with this packet, from its client if that can be known.
     pub(crate) fn begin(seen: &Seen) -> Connection {
-        let began = seen.at.min(LATEST);
+        let timeline = Timeline::begin(seen.at);
+        let began = timeline.last();
         let syn = seen.flags.contains(Flags::SYN);
         let from_server = if syn {
             seen.flags.contains(Flags::ACK)
@@ -83,20 +108,30 @@ impl Connection {
             halves: [Half::default(), Half::default()],
             account: Account::begin(began, seen.frame),
             losses: Vec::new(),
+            suspects: Vec::new(),
+            early: Vec::new(),
+            order: None,
+            timeline,
             recoveries: [None; 2],
             setup: Setup::Unseen,
+            challenged: false,
             talker: 0,
             began,
+            opened: syn,
             set_up: began,
             began_frame: seen.frame,
             last: began,
             last_frame: seen.frame,
+            arrived: seen.at,
             blank: (began, began),
             reset: false,
             base_rtt: [None; 2],
             rtt: [Span::ZERO; 2],
+            rtt_undelayed: [(Time::ZERO, Span::ZERO); 2],
             copies: Noted::default(),
             backwards: Noted::default(),
+            clock_set: Noted::default(),
+            options_cut: Noted::default(),
             long_segments: Noted::default(),
             points: None,
             marks: None,
@@ -110,34 +145,49 @@ impl Connection {
         self.reset || self.halves.iter().all(closed)
     }
 
-    /// A packet of this connection.
-    pub(crate) fn packet(&mut self, seen: &Seen) {
+    /// Takes a packet of this connection.
+    pub(super) fn take(&mut self, seen: &Seen) {
         let side = usize::from(seen.src != self.ends[0]);
-        if seen.at < self.last {
-            self.backwards.add(1, seen.frame);
+        let (at, step) = self.timeline.step(seen.at);
+        match step {
+            Step::Forward => {}
+            // Packets on hold are counted when they arrive.
+            Step::Backward(by) if self.order.is_none() => {
+                self.backwards.add(1, seen.frame);
+                self.order = Some(Order::begin(self.timeline.last(), by));
+            }
+            Step::Backward(_) => {}
+            Step::Set => self.clock_set.add(1, seen.frame),
         }
         // A capture may claim any time. Beyond a year it stands still, and sums cannot overflow.
-        let at = seen.at.max(self.last).min(self.began + LONGEST_LIFE);
-        if at.saturating_since(self.last) >= BLANK.max(self.rtt[0].max(self.rtt[1]) * 2) {
+        let at = at.max(self.last).min(self.began + LONGEST_LIFE);
+        let silence = at.saturating_since(self.last);
+        if silence >= BLANK.max(self.rtt[0].max(self.rtt[1]) * 2) {
             self.blank = (self.last, at);
         }
         (self.last, self.last_frame) = (at, seen.frame);
-        if self.halves[side].recent.is_copy(seen, at) {
+        let repeats = self.is_known(seen, side);
+        if self.halves[side].copies.is_copy(seen, at, repeats) {
             self.copies.add(1, seen.frame);
             return;
         }
         self.halves[side].counts.packets += 1;
+        self.options_cut.add(u64::from(seen.options_cut), seen.frame);
         if let Some(marks) = &mut self.marks {
             marks.take(seen, side, seen.at);
         }
+        if self.is_stray(seen, side) {
+            self.challenged |= self.setup == Setup::SynSent;
+            self.halves[side].last_packet = at;
+            return;
+        }
         self.hear(at);
         self.anchors(seen, side);
-        let mss = self.halves[side].mss();
-        self.halves[side].numbers.take(seen, mss);
+        self.number(seen, side, at);
         if seen.flags.contains(Flags::SYN) {
             self.syn(seen, side, at);
         }
-        self.echoes(seen, side, at);
+        self.echoes(seen, side, (at, silence));
         if seen.flags.contains(Flags::ACK) {
             self.ack(seen, side, at);
         }
@@ -145,8 +195,56 @@ impl Connection {
         if (seen.payload_len > 0 || fin) && !seen.flags.contains(Flags::SYN) {
             self.data(seen, side, at, fin);
         }
-        self.halves[side].last_packet = at;
+        let half = &mut self.halves[side];
+        half.last_packet = at;
+        half.last_ack = seen.ack;
         self.reset |= seen.flags.contains(Flags::RST);
+    }
+
+    /// Returns true if the capture has all that this packet carries, its bytes or its acknowledgment, and later
+    /// packets of the same end.
+    #[inline]
+    fn is_known(&self, seen: &Seen, side: usize) -> bool {
+        let (half, other) = (&self.halves[side], &self.halves[1 - side]);
+        let known = match seen.payload_len {
+            0 => other.is_anchored() && other.offset(seen.ack) <= other.una,
+            len => half.is_anchored() && half.offset(seen.seq) + u64::from(len) <= half.next,
+        };
+        known && (half.numbers.is_behind(seen.ip_id) || half.lateness.is_behind(seen.timestamps))
+    }
+
+    /// Returns true if the packet does not belong to this connection: an answer to a SYN with the numbers of an
+    /// older connection (RFC 9293 §3.10.7.3), the RST that ends that one, numbers beyond any window.
+    fn is_stray(&self, seen: &Seen, side: usize) -> bool {
+        let has = |flag: Flags| seen.flags.contains(flag);
+        if self.setup == Setup::SynSent && !has(Flags::SYN) {
+            let refused = side == 1 && has(Flags::RST) && has(Flags::ACK);
+            return !(refused && self.halves[0].offset(seen.ack) == 1);
+        }
+        let far = |number: u64, from: u64| number.abs_diff(from) > u64::from(LARGEST_WINDOW);
+        let (half, other) = (&self.halves[side], &self.halves[1 - side]);
+        (half.is_anchored()
+            && half.next > 1
+            && !has(Flags::SYN)
+            && far(half.offset(seen.seq), half.next))
+            || (other.is_anchored()
+                && other.next > 1
+                && has(Flags::ACK)
+                && far(other.offset(seen.ack), other.next))
+    }
+
+    /// Takes the number of a packet. One that is late was not lost.
+    #[inline]
+    fn number(&mut self, seen: &Seen, side: usize, at: Time) {
+        let mss = self.halves[side].mss();
+        let Some(late) = self.halves[side].numbers.take(seen, mss, at) else { return };
+        let missing = |it: &Suspect| usize::from(it.loss.side) == side && it.lacks(late);
+        if let Some(place) = self.suspects.iter().rposition(missing) {
+            self.suspects[place].loss.skipped -= 1;
+            if self.suspects[place].loss.skipped == 0 {
+                self.suspects.remove(place);
+            }
+        }
     }
 
     /// Where counting begins in either direction.
@@ -170,6 +268,8 @@ impl Connection {
             (_, true) => (Wait::Handshake, Setup::SynReceived),
             (_, false) => (Wait::Handshake, Setup::SynSent),
         };
+        // A SYN answered with the numbers of an older connection was not lost.
+        let wait = if self.challenged { Wait::Handshake } else { wait };
         self.setup = state;
         if answer && wait == Wait::Handshake && at > self.began {
             let since = at.saturating_since(self.halves[1 - side].last_packet.max(self.began));
@@ -180,10 +280,13 @@ impl Connection {
 
     /// Measures the way to the end that sent this packet, and notes what the other is to echo.
     #[inline]
-    fn echoes(&mut self, seen: &Seen, side: usize, at: Time) {
+    fn echoes(&mut self, seen: &Seen, side: usize, (at, silence): (Time, Span)) {
         if let Some((value, echo)) = seen.timestamps {
             self.halves[side].size.stamped |= !seen.flags.contains(Flags::SYN);
-            self.halves[side].lateness.take(value, at);
+            // An end that rested may have suspended its clock, and a virtual machine's clock drifts.
+            let rested = silence >= REST.max(self.round_trip(1 - side) * REST_ROUND_TRIPS)
+                && self.halves.iter().all(|half| half.una >= half.next);
+            self.halves[side].lateness.take(value, at, rested);
             self.halves[1 - side].to.passed(value, at);
             self.has_heard(side, echo, at);
             let half = &mut self.halves[side];
@@ -245,8 +348,9 @@ impl Connection {
         }
     }
 
-    /// The account up to the last packet.
+    /// Settles the account up to the last packet.
     pub(crate) fn finish(&mut self) {
+        self.release_all();
         self.hear(self.last);
         let (last, frame) = (self.last, self.last_frame);
         let talker = self.talker;
@@ -254,9 +358,85 @@ impl Connection {
             Some(recovery) => {
                 self.account.settle(last, frame, Wait::Recovery, talker as u8, recovery.loss)
             }
-            None => self.quiet(talker, talker, last, frame),
+            // Nothing follows: the other end's turn, if it ever spoke.
+            None => {
+                let next =
+                    if self.halves[1 - talker].counts.bytes > 0 { 1 - talker } else { talker };
+                self.quiet(talker, next, last, frame);
+            }
         }
         self.account.settle(last, frame, Wait::Transit, talker as u8, NO_LOSS);
+    }
+
+    /// Returns what happened to packets between two points of one capture, if it has two.
+    pub(crate) fn relayed(&self) -> Option<Between> {
+        let both = [0, 1].map(|side: usize| self.halves[side].copies.between());
+        if both.iter().all(Option::is_none) {
+            return None;
+        }
+        Some(Between {
+            lost: both.map(|one| one.map_or(0, |(lost, _)| lost)),
+            delay: both.map(|one| one.and_then(|(_, delay)| delay)),
+        })
+    }
+
+    /// Returns true if the SYN was never answered.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.setup == Setup::SynSent && self.halves[1].counts.packets == 0
+    }
+
+    /// Returns true if bytes were sent twice, are missing in the capture, or were lost by their packet numbers.
+    pub(crate) fn lacks_bytes(&self) -> bool {
+        !self.losses.is_empty() || self.halves.iter().any(|half| half.counts.missing.count > 0)
+    }
+
+    /// Returns the sides in whose packet numbers a gap may show a loss.
+    pub(super) fn sides_with_gaps(&self) -> impl Iterator<Item = usize> {
+        let with = |side: usize| {
+            let mine = |loss: &Loss| usize::from(loss.side) == side && loss.skipped > 0;
+            self.losses.iter().chain(self.suspects.iter().map(|it| &it.loss)).any(mine)
+        };
+        [0, 1].into_iter().filter(move |side| with(*side))
+    }
+
+    /// Makes losses of suspects on the `trusted` sides, whose numbers prove them, and forgets those of the
+    /// others.
+    pub(super) fn settle_suspects(&mut self, trusted: [bool; 2]) {
+        for loss in self.losses.iter_mut().filter(|loss| !trusted[usize::from(loss.side)]) {
+            loss.skipped = 0;
+        }
+        let suspects = std::mem::take(&mut self.suspects);
+        let proved = suspects.into_iter().filter(|it| trusted[usize::from(it.loss.side)]);
+        for suspect in proved {
+            let number = self.losses.len() as u32;
+            self.losses.push(suspect.loss);
+            let side = suspect.loss.side;
+            self.account.rewrite(suspect.from, suspect.to, |stretch| {
+                let quiet = matches!(stretch.wait, Wait::Idle(_) | Wait::Transit | Wait::Queued)
+                    || (stretch.side == side
+                        && matches!(stretch.wait, Wait::Window | Wait::SlowStart));
+                quiet.then_some((Wait::Recovery, number))
+            });
+        }
+        self.sort_losses();
+    }
+
+    /// Brings losses into the order of their times.
+    fn sort_losses(&mut self) {
+        if self.losses.is_sorted_by_key(|loss| loss.at) {
+            return;
+        }
+        let mut order: Vec<u32> = (0..self.losses.len() as u32).collect();
+        order.sort_by_key(|number| self.losses[*number as usize].at);
+        self.losses = order.iter().map(|number| self.losses[*number as usize]).collect();
+        let mut places = vec![0; order.len()];
+        for (place, number) in (0..).zip(&order) {
+            places[*number as usize] = place;
+        }
+        self.account.renumber_losses(&places);
+        for drop in self.halves.iter_mut().flat_map(|half| &mut half.drops) {
+            drop.loss = places.get(drop.loss as usize).copied().unwrap_or(drop.loss);
+        }
     }
 
     /// The side that sends more.
@@ -264,7 +444,7 @@ impl Connection {
         usize::from(self.halves[1].counts.bytes > self.halves[0].counts.bytes)
     }
 
-    /// Whether bytes of one direction were seen, and of the other not a single packet.
+    /// Returns true if packets of one direction are missing altogether.
     pub(crate) fn is_one_way(&self) -> bool {
         self.halves.iter().any(|half| half.counts.packets == 0)
     }

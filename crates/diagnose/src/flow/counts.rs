@@ -24,7 +24,8 @@ pub(crate) struct Counts {
     /// Bytes of payload, each once.
     pub(crate) bytes: u64,
     pub(crate) retransmitted: u64,
-    /// Bytes acknowledged that the capture never had.
+    /// ACKs for bytes that the capture does not have, and these bytes.
     pub(crate) missing: Noted,
+    pub(crate) missing_bytes: u64,
     pub(crate) reordered: u64,
 }

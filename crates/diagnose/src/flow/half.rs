@@ -1,10 +1,12 @@
 //! One direction of a connection: what one end sends, and what it has heard of the other.
 
 use super::clock::Lateness;
+use super::copies::Copies;
 use super::counts::Counts;
 use super::delay::Delay;
 use super::hearing::{Heard, Hearing};
-use super::identity::{Numbers, Recent};
+use super::loss::Drop;
+use super::numbers::Numbers;
 use super::outstanding::InFlight;
 use super::phase::Phase;
 use super::sending::Sending;
@@ -37,7 +39,14 @@ pub(crate) struct Half {
     pub(crate) hearing: Hearing,
     pub(crate) sending: Sending,
     pub(crate) phase: Phase,
+    pub(crate) drops: Vec<Drop>,
+    /// Length of the shortest segment that was sent three times and more, longer than all that had arrived, bytes.
+    pub(crate) stuck: Option<u32>,
     pub(crate) fin_sent: bool,
+    /// The last silence that ended with a segment behind a hole: when that passed, and the silence.
+    pub(crate) silence: Option<(Time, (Time, Time))>,
+    /// The byte sent last as a probe of a closed window.
+    pub(crate) probed: Option<u64>,
     pub(crate) size: Size,
     /// Shift of the windows that this end advertises.
     pub(crate) scale: Option<u8>,
@@ -48,7 +57,9 @@ pub(crate) struct Half {
     pub(crate) lateness: Lateness,
     /// When its last packet passed.
     pub(crate) last_packet: Time,
-    pub(crate) recent: Recent,
+    /// Acknowledgment number of its last packet.
+    pub(crate) last_ack: u32,
+    pub(crate) copies: Copies,
     pub(crate) numbers: Numbers,
     pub(crate) counts: Counts,
 }
@@ -125,6 +136,34 @@ impl Half {
         self.sending.sent_new(at, len, self.hearing.una, keeps_on);
         self.phase.sent(under_way);
         under_way
+    }
+
+    /// Takes a segment of `len` bytes that had been sent `before` so many times.
+    pub(crate) fn sent_again(&mut self, len: u32, before: u8) {
+        if before >= 2 && u64::from(len) > self.flight.longest_arrived {
+            self.stuck = Some(self.stuck.map_or(len, |stuck| stuck.min(len)));
+        }
+    }
+
+    /// Returns true if full-sized segments never arrived, however often they were sent, and smaller ones did.
+    pub(crate) fn is_black_hole(&self) -> bool {
+        let arrived = self.flight.longest_arrived;
+        let full = self.mss().min(self.size.longest.max(1)) / 2;
+        self.stuck.is_some_and(|stuck| u64::from(stuck) > arrived && stuck > full) && arrived > 0
+    }
+
+    /// Returns true if `len` bytes from `from` to `to` are a probe: the byte that keeps a connection alive
+    /// (RFC 9293 §3.8.4), or one that asks for a closed window (RFC 9293 §3.8.6.1), sent before or not (BSD,
+    /// Windows).
+    pub(crate) fn is_probe(&mut self, len: u32, from: u64, to: u64) -> bool {
+        let closed = || self.hearing.edge().is_some_and(|edge| edge <= from);
+        let again = from + 1 == self.next && to == self.next;
+        let probe = len == 1
+            && ((again && (self.hearing.una >= to || closed())) || (from == self.next && closed()));
+        if probe && from == self.next {
+            self.probed = Some(from);
+        }
+        probe
     }
 
     /// When something was last sent or heard.

@@ -30,8 +30,11 @@ pub(crate) struct Hearing {
     pub(crate) una: u64,
     /// Where the receiver's window ends, as the sender knows; nothing where the scale is unknown.
     edge: Option<u64>,
-    /// When it last heard something.
+    /// Largest window heard, bytes.
+    pub(crate) widest: u64,
+    /// When it last heard something, and when it last heard of bytes not acknowledged before.
     pub(crate) last: Time,
+    pub(crate) last_more: Time,
     /// What was acknowledged and where the window ended during the longest silence since it last sent,
     /// and how long that was.
     waiting: (u64, Option<u64>),
@@ -65,8 +68,13 @@ impl Hearing {
     pub(crate) fn hear(&mut self, heard: &Heard, last_new: Time) -> bool {
         self.silent_until(heard.due, last_new);
         self.last = heard.due;
-        self.edge = heard.edge.or(self.edge);
+        // A window of unknown scale says nothing, also of the one before.
+        self.edge = heard.edge;
+        self.widest = self.widest.max(heard.edge.map_or(0, |edge| edge.saturating_sub(heard.ack)));
         let is_more = heard.ack > self.una;
+        if is_more {
+            self.last_more = heard.due;
+        }
         self.una = self.una.max(heard.ack);
         is_more
     }
@@ -82,10 +90,22 @@ impl Hearing {
         }
     }
 
-    /// What was acknowledged and where the window ended while the sender waited, which last sent new bytes at
-    /// `last_new`.
-    pub(crate) fn waited_with(&self, last_new: Time) -> (u64, Option<u64>) {
-        match self.last > last_new {
+    /// Returns the longest silence since it last sent new bytes.
+    pub(crate) fn longest_silence(&self) -> Span {
+        self.waited
+    }
+
+    /// Returns the byte at which the receiver's window ends, if the scale is known.
+    #[inline]
+    pub(crate) fn edge(&self) -> Option<u64> {
+        self.edge
+    }
+
+    /// Returns what was acknowledged and where the window ended during the longest silence until `now` of a
+    /// sender that last sent new bytes at `last_new`.
+    pub(crate) fn waited_with(&self, last_new: Time, now: Time) -> (u64, Option<u64>) {
+        let lately = now.saturating_since(self.last) > self.waited;
+        match self.last > last_new && !lately {
             true => self.waiting,
             false => (self.una, self.edge),
         }

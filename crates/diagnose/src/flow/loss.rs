@@ -26,6 +26,8 @@ pub(crate) struct Loss {
     pub(crate) trigger: Trigger,
     /// Timeouts during the recovery.
     pub(crate) timeouts: u16,
+    /// Bytes retransmitted.
+    pub(crate) bytes: u64,
     /// Segments retransmitted; those retransmitted more than once.
     pub(crate) retransmitted: u32,
     pub(crate) again: u32,
@@ -42,16 +44,17 @@ pub(crate) struct Loss {
     /// Bytes sent once only that the first acknowledgment after the first retransmission reports: they had
     /// arrived, and nobody had heard of it.
     pub(crate) unheard: Option<u64>,
-    /// Packets of its sender that were lost before the capture point meanwhile.
+    /// Packets of its sender that were lost before the capture point meanwhile, by their numbers; zero where
+    /// its host does not count per socket.
     pub(crate) skipped: u32,
     /// Segments that were under way at most in the round trips before it.
     pub(crate) window: u32,
     /// The last round-trip time before it, or the longest of segments that were sent with those lost.
     pub(crate) rtt: Span,
-    /// The first byte that was lost: all before it had passed.
-    pub(crate) delivered: u64,
     /// Whether the sender had nothing new to send while it recovered.
     pub(crate) tail: bool,
+    /// Only a FIN was repeated: all bytes had been acknowledged.
+    pub(crate) closing: bool,
 }
 
 impl Loss {
@@ -67,14 +70,34 @@ impl Loss {
         }
     }
 
-    /// Different segments that were retransmitted.
+    /// Returns the number of segments retransmitted more than once, with those lost before the capture point.
+    pub(crate) fn repeated(&self) -> u32 {
+        let unseen = self.skipped > 1 && self.trigger == Trigger::Timer;
+        self.again + u32::from(unseen)
+    }
+
+    /// Returns the number of different segments that were retransmitted.
     pub(crate) fn distinct(&self) -> u32 {
-        self.retransmitted.saturating_sub(self.again)
+        self.retransmitted.saturating_sub(self.repeated())
     }
 }
 
 /// Losses kept of a connection; further ones count towards the last.
 pub(crate) const MOST_LOSSES: usize = 4096;
+
+/// A packet that was dropped: retransmitted later.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drop {
+    /// When it was sent, or should have passed.
+    pub(crate) at: Time,
+    /// Its first byte.
+    pub(crate) from: u64,
+    /// The number of the loss.
+    pub(crate) loss: u32,
+}
+
+/// Dropped packets kept of a direction.
+pub(crate) const MOST_DROPS: usize = 8192;
 
 /// A recovery under way.
 #[derive(Clone, Copy, Debug)]

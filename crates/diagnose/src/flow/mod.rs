@@ -6,10 +6,15 @@
 //! | `acks.rs` | what a packet says of the other direction |
 //! | `talk.rs` | what the time before a data segment was spent on |
 //! | `recovery.rs` | retransmissions: what triggered them, when they were over |
+//! | `order.rs` | packets in another order than their times |
+//! | `early.rs` | ACKs captured before their data |
 //! | `half.rs` | one direction |
 //! | `hearing.rs` | which acknowledgments its sender has heard |
 //! | `sending.rs` | when it sent, and what it left unanswered since |
-//! | `identity.rs` | copies of packets, and gaps in their identification |
+//! | `timeline.rs` | the capture's clock, without its jumps |
+//! | `copies.rs` | copies of packets, at one interface and at two |
+//! | `numbers.rs` | gaps in the identification field of packets |
+//! | `hosts.rs` | whether such gaps prove losses: how a host numbers its packets |
 //! | `counts.rs` | what is counted of it |
 //! | `outstanding.rs` | what is under way, by exact byte ranges |
 //! | `clock.rs` | how long a packet waited on its way here, by its sender's clock |
@@ -29,20 +34,26 @@
 mod acks;
 mod clock;
 mod connection;
+mod copies;
 mod counts;
 mod delay;
+mod early;
 mod folding;
 mod half;
 mod hearing;
-mod identity;
+mod hosts;
 pub(crate) mod loss;
 pub(crate) mod marks;
+mod numbers;
+mod order;
 mod outstanding;
 mod phase;
 mod recovery;
 mod sending;
 pub(crate) mod table;
 mod talk;
+mod timeline;
 
 pub(crate) use connection::Connection;
 pub(crate) use counts::Noted;
+pub(crate) use hosts::settle_numbers;

@@ -39,8 +39,9 @@ pub(crate) struct Novelty {
     pub(crate) again: u64,
     /// When the hole was opened that it fills.
     pub(crate) hole_opened: Option<Time>,
-    /// How often a segment seen before had been sent.
+    /// How often a segment seen before had been sent, and when the first of these was sent the last time.
     pub(crate) sends_before: u8,
+    pub(crate) sent_before: Option<Time>,
 }
 
 /// What one packet acknowledges, cumulatively and selectively.
@@ -75,6 +76,8 @@ const MOST_HOLES: usize = 512;
 pub(crate) struct InFlight {
     segments: VecDeque<Outstanding>,
     holes: Vec<Hole>,
+    /// Longest segment that arrived when it was sent the first time, bytes.
+    pub(crate) longest_arrived: u64,
 }
 
 impl InFlight {
@@ -100,6 +103,7 @@ impl InFlight {
         let mut touched = false;
         for segment in self.segments.range_mut(first..).take_while(|segment| segment.from < to) {
             novelty.sends_before = novelty.sends_before.max(segment.sends);
+            novelty.sent_before.get_or_insert(segment.at);
             segment.sends = segment.sends.saturating_add(1);
             segment.at = at;
             touched = true;
@@ -144,6 +148,9 @@ impl InFlight {
         while let Some(segment) = self.segments.front().copied() {
             if segment.to > ack {
                 break;
+            }
+            if segment.sends == 1 {
+                self.longest_arrived = self.longest_arrived.max(segment.to - segment.from);
             }
             if !segment.sacked {
                 all.sent = None;

@@ -3,15 +3,26 @@
 use super::connection::Connection;
 use super::hearing::Heard;
 use super::loss::{Loss, MOST_LOSSES, Recovery, Trigger};
+use super::numbers::Suspect;
 use super::outstanding::Novelty;
 use crate::Seen;
 use crate::account::Wait;
 use ackord_units::{Span, Time};
+use ackord_wire::Flags;
 
 /// The least retransmission timeout of Linux.
 const LINUX_TIMER: Span = Span::from_millis(190);
 /// No stack that is known waits less for its timer.
 const SHORTEST_TIMER: Span = Span::from_millis(20);
+
+/// Segments in a window of a sender that has more to send.
+const BULK: u32 = 5;
+/// Retransmissions that may be lost before one arrives.
+const BACKOFFS: u32 = 8;
+/// Packets lost of a sender that has no more to send, at most.
+const SMALL_GAP: u32 = 6;
+/// An application may think for this long before what it sends is lost; a longer rest is taken for its own.
+const THINKING: Span = Span::from_secs(1);
 
 impl Connection {
     /// Whether what fills a hole opened at `opened` was retransmitted, not overtaken: it came a round
@@ -25,12 +36,40 @@ impl Connection {
         late.as_nanos() * 10 >= least.as_nanos() * 8 && late > Span::from_micros(200)
     }
 
-    /// Whether bytes that come after a silence had been sent before and been lost on their way to the
-    /// capture point: packets are missing by their numbers, and a timer fits the silence.
-    pub(super) fn was_lost_before(&self, side: usize, at: Time) -> bool {
+    /// Notes a loss that only a gap in the sender's packet numbers shows: new bytes end a silence that a
+    /// retransmission timer explains, and packets before them are missing by their numbers.
+    pub(super) fn suspect(&mut self, seen: &Seen, side: usize, at: Time, to: u64) {
         let half = &self.halves[side];
-        let silence = at.saturating_since(half.silent_since());
-        half.numbers.skipped > 0 && self.recoveries[side].is_none() && silence >= LINUX_TIMER
+        let silence = at.saturating_since(half.last_packet);
+        // Missing packets may have been pure ACKs for what this one acknowledges.
+        let acks = seen.ack != half.last_ack;
+        let gap = u32::from(half.numbers.gap);
+        if gap == 0
+            || acks
+            || seen.payload_len == 0
+            || self.recoveries[side].is_some()
+            || silence < LINUX_TIMER
+        {
+            return;
+        }
+        let timer = self.round_trip(side) + LINUX_TIMER;
+        let window = (half.phase.window() / u64::from(half.mss())) as u32;
+        let bulk = half.sending.last_len >= half.mss() && window >= BULK;
+        let timers = timer * ((1 << gap.min(6)) - 1);
+        let fits = match bulk {
+            true => gap <= window + BACKOFFS,
+            false => gap <= SMALL_GAP && silence <= timers + timer + THINKING,
+        };
+        if !fits || self.suspects.len() >= MOST_LOSSES {
+            return;
+        }
+        let began = half.last_packet;
+        let took = if bulk { silence } else { silence.min(timers) };
+        let from = Time::from_nanos(at.as_nanos().saturating_sub(took.as_nanos())).max(began);
+        let numbers = [seen.ip_id.wrapping_sub(half.numbers.gap), seen.ip_id];
+        let loss = Loss { skipped: gap, silence, tail: false, ..self.loss((side, at), to, true) };
+        let (from, to) = (self.when(side, from), self.when(side, at));
+        self.suspects.push(Suspect { from, to, numbers, loss });
     }
 
     /// A sender that goes on as soon as a recovery is over had more to send: no tail was lost.
@@ -55,6 +94,7 @@ impl Connection {
         novelty: &Novelty,
     ) {
         let by_timer = self.by_timer(side, at);
+        let (len, fin) = (seen.payload_len, seen.flags.contains(Flags::FIN));
         let acknowledged = self.halves[side].una >= to;
         match self.recoveries[side] {
             None => self.begin_recovery(seen, (side, at), to, by_timer, novelty),
@@ -65,7 +105,7 @@ impl Connection {
                 let loss = &mut self.losses[recovery.loss as usize];
                 loss.silent(silence);
                 if by_timer {
-                    loss.skipped += half.numbers.skipped;
+                    loss.skipped += u32::from(half.numbers.gap);
                 }
                 loss.retransmitted += 1;
                 if novelty.sends_before > 1 {
@@ -79,6 +119,13 @@ impl Connection {
                 }
             }
         }
+        if len == 0
+            && fin
+            && let Some(recovery) = self.recoveries[side]
+        {
+            self.losses[recovery.loss as usize].closing = self.halves[side].hearing.una + 1 >= to;
+        }
+        self.nothing_got_through(side, novelty);
         if let Some(recovery) = self.recoveries[side]
             && acknowledged
             && from < self.halves[side].una
@@ -87,6 +134,21 @@ impl Connection {
             self.losses[recovery.loss as usize].unneeded += 1;
         }
         self.talker = side;
+    }
+
+    /// If a retransmission fills a hole that ended a silence, nothing got through during the silence.
+    fn nothing_got_through(&mut self, side: usize, novelty: &Novelty) {
+        let half = &mut self.halves[side];
+        if let (Some((ended, (from, to))), Some(opened)) = (half.silence, novelty.hole_opened)
+            && ended == opened
+        {
+            half.silence = None;
+            let side = side as u8;
+            self.account.rewrite(from, to, |stretch| {
+                (stretch.side == side || matches!(stretch.wait, Wait::Idle(_)))
+                    .then_some((Wait::Stalled, stretch.loss))
+            });
+        }
     }
 
     /// Whether nothing that was heard can have triggered a retransmission now.
@@ -115,56 +177,54 @@ impl Connection {
             stamp: seen.timestamps.map(|(value, _)| value),
         });
         if by_timer {
-            self.timed_out(seen, (side, at), loss, novelty);
+            self.timed_out(seen, (side, at), loss);
         } else {
             self.told_by_acks(seen, (side, at), loss, novelty.hole_opened);
         }
     }
 
-    /// A loss whose first retransmission ends before the byte `to`; its number.
+    /// Notes a loss whose first retransmission ends before the byte `to`; returns its number.
     fn note_loss(&mut self, (side, at): (usize, Time), to: u64, by_timer: bool) -> u32 {
+        if self.losses.len() < MOST_LOSSES {
+            let loss = self.loss((side, at), to, by_timer);
+            self.losses.push(loss);
+        }
+        self.losses.len() as u32 - 1
+    }
+
+    /// Returns a loss whose first retransmission ends before the byte `to`.
+    fn loss(&self, (side, at): (usize, Time), to: u64, by_timer: bool) -> Loss {
         let half = &self.halves[side];
         let (under_way, sacked) = half.flight.counts();
-        let skipped = half.numbers.skipped;
-        let loss = Loss {
+        let silence = at.saturating_since(half.silent_since());
+        let in_silence = at.saturating_since(half.last_packet) >= LINUX_TIMER;
+        Loss {
             side: side as u8,
             at,
             silent_since: half.hearing.last,
-            silence: at.saturating_since(half.silent_since()),
+            silence,
             over: at,
             trigger: if by_timer { Trigger::Timer } else { Trigger::Acks },
             timeouts: u16::from(by_timer),
+            bytes: 0,
             retransmitted: 1,
-            again: skipped.saturating_sub(1).min(u32::from(by_timer)),
+            again: 0,
             under_way,
             under_way_bytes: half.under_way(),
             sacked,
             unneeded: 0,
             early: false,
             unheard: None,
-            window: skipped.max((half.phase.window() / u64::from(half.mss())) as u32),
-            skipped,
+            window: (half.phase.window() / u64::from(half.mss())) as u32,
+            skipped: if in_silence { u32::from(half.numbers.gap) } else { 0 },
             rtt: self.rtt[side],
-            delivered: half.hearing.una,
             tail: to >= half.next,
-        };
-        if self.losses.len() < MOST_LOSSES {
-            self.losses.push(loss);
+            closing: false,
         }
-        self.losses.len() as u32 - 1
     }
 
-    /// All of the silence was for this; where the first transmission was not seen, as much as timers take.
-    fn timed_out(&mut self, seen: &Seen, (side, at): (usize, Time), loss: u32, novelty: &Novelty) {
-        if novelty.again == 0 && novelty.filled == 0 {
-            let timers = (1 << self.halves[side].numbers.skipped.min(6)) - 1;
-            let timer = self.round_trip(side) + LINUX_TIMER;
-            let sent = at.saturating_since(Time::ZERO).saturating_sub(timer * timers);
-            let sent = Time::ZERO + sent;
-            if sent > self.account.settled() {
-                self.quiet(self.talker, side, sent, seen.frame);
-            }
-        }
+    /// Settles the silence before a timeout: all of it was for the loss.
+    fn timed_out(&mut self, seen: &Seen, (side, at): (usize, Time), loss: u32) {
         self.settle(side, at, seen.frame, (Wait::Recovery, side, loss));
         let under_way = self.halves[side].under_way();
         self.halves[side].phase.timed_out(under_way);

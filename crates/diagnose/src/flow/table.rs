@@ -24,7 +24,7 @@ impl Key {
 type Places = std::collections::HashMap<Key, u32, BuildHasherDefault<Folding>>;
 
 /// A connection that has closed takes packets for as long; then the same addresses are another.
-const LINGER: Span = Span::from_secs(60);
+pub(crate) const LINGER: Span = Span::from_secs(60);
 
 /// The connections of a capture, in order of their first packets.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +59,13 @@ impl Table {
     /// Takes a packet in.
     #[inline]
     pub(crate) fn packet(&mut self, seen: &Seen) {
+        let place = self.place(seen);
+        self.connections[place].packet(seen);
+    }
+
+    /// Returns the place of the connection that a packet belongs to, which may begin with it.
+    #[inline]
+    pub(crate) fn place(&mut self, seen: &Seen) -> usize {
         let key = Key::of(seen);
         let place = match self.last {
             Some((last, place)) if last == key => Some(place),
@@ -69,7 +76,37 @@ impl Table {
             _ => self.begin(key, seen),
         };
         self.last = Some((key, place));
-        self.connections[place as usize].packet(seen);
+        place as usize
+    }
+
+    /// The connections, by place.
+    pub(crate) fn connections(&mut self) -> &mut [Connection] {
+        &mut self.connections
+    }
+
+    /// True if packets between the ends of this connection still belong to it, and not to a later one.
+    pub(crate) fn is_current(&self, place: usize) -> bool {
+        let [client, server] = self.connections[place].ends;
+        let key = Key(client.min(server), client.max(server));
+        self.places.get(&key) == Some(&(place as u32))
+    }
+
+    /// Forgets the connections at places for which `keep` is false. The others keep their order and move up.
+    pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
+        let (mut places, mut place, mut kept) = (Places::default(), 0, 0);
+        let connections = &mut self.connections;
+        connections.retain(|connection| {
+            let stays = keep(place);
+            place += 1;
+            if stays {
+                let [client, server] = connection.ends;
+                // A later connection between the same ends takes the place.
+                places.insert(Key(client.min(server), client.max(server)), kept);
+                kept += 1;
+            }
+            stays
+        });
+        (self.places, self.last) = (places, None);
     }
 
     /// Whether this packet opens another connection between the same ends.
@@ -83,7 +120,7 @@ impl Table {
             connection.setup == Setup::Done && connection.halves[side].offset(seen.seq) != 0
         };
         (syn && (over() || other_number()))
-            || (over() && seen.at.saturating_since(connection.last) > LINGER)
+            || (over() && seen.at.saturating_since(connection.arrived) > LINGER)
     }
 
     fn begin(&mut self, key: Key, seen: &Seen) -> u32 {

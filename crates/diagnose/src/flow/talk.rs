@@ -4,6 +4,7 @@
 //! an acknowledgment, and what for then, or did its application come with them only now?
 
 use super::connection::{Connection, Setup};
+use super::loss::{Drop, MOST_DROPS};
 use crate::account::{NO_LOSS, Wait};
 use crate::{Point, PointKind, Seen};
 use ackord_units::{Span, Time};
@@ -13,10 +14,17 @@ use ackord_units::{Span, Time};
 const DELAYED: Span = Span::from_millis(10);
 /// A sender answers an acknowledgment within this, or a quarter of the round trip.
 const PROMPT: Span = Span::from_millis(1);
+/// Timers by which receivers delay ACKs, with what the host adds.
+const DELAYED_LEAST: Span = Span::from_millis(20);
+const DELAYED_MOST: Span = Span::from_millis(550);
+/// A queue measured within this time still stands.
+const RECENTLY: Span = Span::from_secs(1);
 /// No receiver delays an ACK for a second segment this long.
 const STALLED: Span = Span::from_millis(250);
 /// A path that holds a packet this long at once does not queue: it is out.
 const HELD: Span = Span::from_millis(100);
+/// A capture point nearer than this to an end is beside it.
+const BESIDE: Span = Span::from_millis(1);
 /// So many ACKs in a row that a sender leaves unanswered show that it has nothing at hand.
 const UNANSWERED: u32 = 3;
 /// And so many segments, and this part of the window, acknowledged meanwhile.
@@ -37,24 +45,41 @@ impl Connection {
         if long || seen.ip_len > 9216 {
             self.long_segments.add(1, seen.frame);
         }
-        // The byte that keeps a connection alive, or asks for a window, is not new.
-        if from + 1 == half.next && to == half.next && half.hearing.una >= to {
+        if half.is_probe(seen.payload_len, from, to) {
             return;
         }
         let novelty = half.flight.sent(from, to, half.next, at);
         half.counts.bytes += novelty.new + novelty.filled - u64::from(fin && novelty.again == 0);
-        half.counts.retransmitted += novelty.again;
         half.fin_sent |= fin;
         let late = novelty.hole_opened.filter(|_| novelty.filled > 0);
+        let sent_before = late.or(novelty.sent_before).filter(|_| novelty.sends_before <= 1);
         let next = half.next.max(to);
         let overtaken = late.is_some_and(|opened| !self.is_retransmitted(side, opened, at));
-        let unseen = novelty.new > 0 && self.was_lost_before(side, at);
-        if novelty.again > 0 || (late.is_some() && !overtaken) || unseen {
+        if novelty.new > 0 && novelty.again == 0 {
+            self.suspect(seen, side, at, to);
+        }
+        if novelty.again > 0 || (late.is_some() && !overtaken) {
             self.retransmission(seen, side, at, (from, to), &novelty);
+            self.halves[side].sent_again(seen.payload_len, novelty.sends_before);
+            // A FIN takes a sequence number, but is no byte.
+            let fin_again = fin && to <= self.halves[side].next && novelty.again > 0;
+            let bytes = novelty.again + novelty.filled - u64::from(fin_again);
+            self.halves[side].counts.retransmitted += bytes;
+            let loss = self.last_loss(side);
+            if let Some(loss) = self.losses.get_mut(loss as usize) {
+                loss.bytes += bytes;
+            }
+            if let Some(sent) = sent_before
+                && self.halves[side].drops.len() < MOST_DROPS
+                && let Some(recovery) = self.recoveries[side]
+            {
+                self.halves[side].drops.push(Drop { at: sent, from, loss: recovery.loss });
+            }
         } else if overtaken {
             self.halves[side].counts.reordered += 1;
         } else {
-            match self.was_held(side, at).or_else(|| self.was_out(side, from, at)) {
+            self.note_silence(side, from, at);
+            match self.was_held(side, at) {
                 Some(sent) => {
                     self.before_new(side, sent, seen);
                     let loss = self.last_loss(side);
@@ -68,7 +93,6 @@ impl Connection {
         let half = &mut self.halves[side];
         half.next = next;
         half.sending.last = at;
-        half.numbers.skipped = 0;
         self.point(seen, (side, at), (from, to), &novelty, overtaken);
     }
 
@@ -169,9 +193,13 @@ impl Connection {
         }
     }
 
-    /// When this packet was sent, if the path held it for long: nothing had come for as long as it waited.
+    /// Returns when this packet was sent, if the path held it for long: nothing arrived for as long as it waited.
     fn was_held(&self, side: usize, at: Time) -> Option<Time> {
         let half = &self.halves[side];
+        // Between the sender and a capture point beside it nothing holds packets: its clock stood still.
+        if half.to.least.is_some_and(|least| least < BESIDE) {
+            return None;
+        }
         let silence = at.saturating_since(half.last_packet);
         let held = half.lateness.now >= HELD
             && half.lateness.before.as_nanos() * 2 < half.lateness.now.as_nanos()
@@ -180,13 +208,16 @@ impl Connection {
         held.then_some((Time::ZERO + since).max(self.account.settled()))
     }
 
-    /// Since when nothing got through, if the segments before this one are missing and nothing came for
-    /// much longer than a round trip.
-    fn was_out(&self, side: usize, from: u64, at: Time) -> Option<Time> {
+    /// Notes a silence much longer than a round trip that ends with a segment behind a hole. If a
+    /// retransmission fills the hole, nothing got through meanwhile; until then the capture may lack the bytes.
+    fn note_silence(&mut self, side: usize, from: u64, at: Time) {
         let half = &self.halves[side];
         let silence = at.saturating_since(half.last_packet);
-        let out = from > half.next && silence >= STALLED.max(self.base(side) * 3);
-        out.then(|| half.last_packet.max(self.account.settled()))
+        if from > half.next && silence >= STALLED.max(self.base(side) * 3) {
+            let began = half.last_packet.max(self.account.settled());
+            let span = (self.when(side, began), self.when(side, at));
+            self.halves[side].silence = Some((at, span));
+        }
     }
 
     /// Whether the other end keeps sending beside: no turn is taken then.
@@ -218,26 +249,39 @@ impl Connection {
         }
     }
 
-    /// Whether the receiver's window let no full segment go.
-    fn shut(&self, side: usize) -> Option<Wait> {
+    /// Returns how the receiver's window held the sender, if it did: it let no full segment go. Senders take
+    /// half of the largest window for a full segment where that is less (RFC 1122 §4.2.3.4).
+    fn shut(&self, side: usize, at: Time) -> Option<Wait> {
         let half = &self.halves[side];
-        let (una, edge) = half.hearing.waited_with(half.sending.last_new);
-        let edge = edge.filter(|edge| *edge < half.next + u64::from(half.mss()))?;
-        Some(if edge <= una { Wait::ZeroWindow } else { Wait::ReceiverWindow })
+        let (una, edge) = half.hearing.waited_with(half.sending.last_new, at);
+        let edge = edge?;
+        let full = u64::from(half.mss()).min((half.hearing.widest / 2).max(1));
+        if edge >= half.next + full {
+            return None;
+        }
+        let window = edge.saturating_sub(una);
+        Some(match window {
+            0 => Wait::ZeroWindow,
+            // All of it is free, and still too small: the receiver's buffer is full of bytes not read.
+            _ if una >= half.next => Wait::ZeroWindow,
+            _ if window * 2 < half.hearing.widest => Wait::SlowReader,
+            _ => Wait::ReceiverWindow,
+        })
     }
 
     /// The sender waited for an acknowledgment: why could it not send before?
     fn window_wait(&self, side: usize, at: Time) -> Wait {
         let half = &self.halves[side];
         let mss = u64::from(half.mss());
-        if let Some(wait) = self.shut(side) {
+        if let Some(wait) = self.shut(side, at) {
             return wait;
         }
-        let (una, _) = half.hearing.waited_with(half.sending.last_new);
+        let (una, _) = half.hearing.waited_with(half.sending.last_new, at);
         let waited = self.when(side, at).saturating_since(self.account.settled());
         let under_way = half.next.saturating_sub(una);
         let base = self.base(side);
-        if under_way >= 2 * mss && waited >= base * 2 + STALLED {
+        let silence = half.hearing.longest_silence().min(waited);
+        if under_way >= 2 * mss && silence >= base * 2 + STALLED {
             return Wait::Stalled;
         }
         if u64::from(half.sending.last_len) < mss && waited >= base + DELAYED && under_way < mss {
@@ -283,25 +327,50 @@ impl Connection {
         Some(Time::from_nanos(since).max(settled))
     }
 
-    /// When an answer of `next` to the last bytes of `before` would have passed here at the earliest: with
-    /// their acknowledgment, where that came by itself.
+    /// Returns how long the last bytes of `side` took to the other end and their ACK back, without the time for
+    /// which the receiver may have delayed it (RFC 9293 §3.8.6.3): `took` is all of it.
+    fn undelayed(&self, side: usize, took: Span, at: Time) -> Span {
+        let (half, base) = (&self.halves[side], self.base(side));
+        let extra = took.saturating_sub(base);
+        let delayable = u64::from(half.sending.last_len) < 2 * u64::from(half.mss());
+        if !delayable || !(DELAYED_LEAST..=DELAYED_MOST).contains(&extra) {
+            return took;
+        }
+        // A queue delays ACKs that no timer delays as much.
+        let (measured, undelayed) = self.rtt_undelayed[side];
+        let recent = at.saturating_since(measured) <= RECENTLY.max(base * 10);
+        let queue = if recent { undelayed.saturating_sub(base) } else { Span::ZERO };
+        base + queue.min(extra)
+    }
+
+    /// Returns when an answer of `next` to the last bytes of `before` would have passed here at the earliest:
+    /// with their acknowledgment, where that came by itself and was not delayed.
     fn answerable(&self, before: usize, next: usize, at: Time) -> Time {
         let (half, to) = (&self.halves[before], &self.halves[next].to);
         let sent = half.sending.last.max(self.set_up);
         let least = sent + to.least.unwrap_or_default();
-        let told = half.una >= half.next && half.una_at < at;
-        if told { half.una_at.max(least) } else { least }
+        if half.una < half.next || half.una_at >= at {
+            return least;
+        }
+        let back = half.una_at.saturating_since(sent);
+        let ahead = half.lag();
+        let undelayed = self.undelayed(before, back + ahead, at).saturating_sub(ahead);
+        (sent + undelayed.min(back)).max(least)
     }
 
-    /// Nobody was held up by a window: bytes were on their way, then an application was silent.
-    /// `before` sent last, `next` has sent now.
+    /// Settles a time in which no window held a sender: bytes were on their way, then an application was
+    /// silent. `before` sent last, `next` has sent now.
     pub(super) fn quiet(&mut self, before: usize, next: usize, at: Time, frame: u64) {
         let half = &self.halves[before];
         let loss = self.last_loss(before);
         let arrived = if before == next {
             // Until all of it was acknowledged, as far as it was.
             match half.under_way() {
-                0 => half.hearing.last,
+                0 => {
+                    let sent = half.sending.last.max(self.set_up);
+                    let took = half.hearing.last_more.saturating_since(sent);
+                    sent + self.undelayed(before, took, at)
+                }
                 _ => at,
             }
         } else {
@@ -316,7 +385,7 @@ impl Connection {
             self.settle(next, at, frame, (Wait::Idle(1 - next as u8), next, loss));
             return;
         }
-        let wait = self.shut(next).unwrap_or(Wait::Idle(next as u8));
+        let wait = self.shut(next, sent).unwrap_or(Wait::Idle(next as u8));
         self.settle(next, sent.min(at), frame, (wait, next, loss));
         if sent < at {
             self.settle(next, at, frame, (Wait::Queued, next, loss));

@@ -7,6 +7,7 @@ const INTERFACE_TSRESOL: u16 = 9;
 const INTERFACE_TSOFFSET: u16 = 14;
 const STATISTICS_IFDROP: u16 = 5;
 const STATISTICS_OSDROP: u16 = 7;
+const PACKET_FLAGS: u16 = 2;
 const PACKET_DROPCOUNT: u16 = 4;
 
 /// Options one after the other: code and value.
@@ -133,7 +134,26 @@ pub(super) fn statistics(order: Order, body: &[u8]) -> Option<(u32, u64)> {
     Some((order.u32(head, 0), dropped))
 }
 
-/// How many packets were lost before a packet, as its options say.
-pub(super) fn lost_before(order: Order, options: &[u8]) -> Option<u64> {
-    Options::new(order, options).number(PACKET_DROPCOUNT)
+/// Options of a packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PacketOptions {
+    /// Packets lost between this one and the one before.
+    pub(super) lost_before: Option<u64>,
+    /// 1 inbound, 2 outbound, 0 if unknown.
+    pub(super) direction: u8,
+}
+
+/// Reads the options of a packet.
+pub(super) fn packet_options(order: Order, options: &[u8]) -> PacketOptions {
+    let mut about = PacketOptions::default();
+    for (code, value) in Options::new(order, options) {
+        match (code, value.len()) {
+            (PACKET_DROPCOUNT, 8) if about.lost_before.is_none() => {
+                about.lost_before = value.try_into().ok().map(|value| order.u64(value));
+            }
+            (PACKET_FLAGS, 4) => about.direction = (order.u32(value, 0) & 3) as u8,
+            _ => {}
+        }
+    }
+    about
 }

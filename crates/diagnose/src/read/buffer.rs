@@ -102,6 +102,14 @@ impl Buffer {
         }
     }
 
+    /// What is at hand, the rest of the input, and how much of it is to be asked for at once. Nothing is at hand
+    /// any more then.
+    pub(super) fn split(&mut self) -> (Vec<u8>, &mut (dyn Read + Send), usize) {
+        let head = self.filled().to_vec();
+        self.consume(head.len());
+        (head, &mut *self.input, self.piece)
+    }
+
     /// What is at hand, and the rest of the input.
     pub(super) fn into_input(self) -> Box<dyn Read + Send> {
         let head = self.filled().to_vec();

@@ -4,7 +4,7 @@
 //! frame on the wire. A first fragment counts with the bytes that it has itself.
 
 use super::tally::{Kind, Outcome};
-use crate::Seen;
+use crate::{Radio, Seen};
 use ackord_units::Time;
 
 /// IP headers and Ethernet headers within each other, at most.
@@ -17,6 +17,8 @@ pub(super) struct Stamp {
     pub(super) at: Time,
     pub(super) file: u16,
     pub(super) interface: u16,
+    /// Direction bits of `epb_flags`: 1 inbound, 2 outbound, 0 if unknown.
+    pub(super) direction: u8,
 }
 
 /// A frame on its way down, and where a TCP packet goes.
@@ -27,7 +29,11 @@ pub(super) struct Frame<'a> {
     wire: usize,
     pub(super) stamp: Stamp,
     pub(super) out: &'a mut Vec<Seen>,
+    /// What a radio header stated, for [`Seen::radio`].
+    pub(super) radio: Option<Radio>,
     depth: u8,
+    /// Hash of what identifies the capture point, see [`Frame::mix`].
+    point: u64,
 }
 
 /// An IP header, and extension headers.
@@ -60,15 +66,19 @@ pub(super) fn frame(
     out: &mut Vec<Seen>,
 ) -> Outcome {
     let wire = (wire as usize).max(bytes.len());
-    let mut frame = Frame { bytes, wire, stamp, out, depth: 0 };
+    let mut frame = Frame { bytes, wire, stamp, out, radio: None, depth: 0, point: 0 };
+    let interface = u64::from(stamp.direction) << 16 | u64::from(stamp.interface);
+    if interface != 0 {
+        frame.mix(interface);
+    }
     frame.link(link).unwrap_or(Outcome::Malformed)
 }
 
 /// Nothing means: too short or contradicting itself.
-impl Frame<'_> {
+impl<'a> Frame<'a> {
     /// The bytes from `at` on.
     #[inline]
-    pub(super) fn from(&self, at: usize) -> Option<&[u8]> {
+    pub(super) fn from(&self, at: usize) -> Option<&'a [u8]> {
         self.bytes.get(at..)
     }
 
@@ -82,6 +92,63 @@ impl Frame<'_> {
     #[inline]
     pub(super) fn u16(&self, at: usize) -> Option<u16> {
         self.head(at).map(|bytes| u16::from_be_bytes(*bytes))
+    }
+
+    /// Adds `word` to the hash of the capture point (FxHash: rotate, exclusive or, multiply). Only fields
+    /// that are the same in all packets of one direction of a connection at one point may be added.
+    #[inline]
+    pub(super) fn mix(&mut self, word: u64) {
+        self.point = (self.point.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    /// Adds the `N` bytes at `at` to the hash of the capture point, as far as they were kept.
+    #[inline]
+    pub(super) fn mix_bytes<const N: usize>(&mut self, at: usize) {
+        let Some(bytes) = self.head::<N>(at).copied() else { return };
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.mix(u64::from_le_bytes(word));
+        }
+    }
+
+    /// Returns the fingerprint for [`Seen::hop`]; zero only if nothing but zeros was added.
+    #[inline]
+    pub(super) fn hop(&self) -> u32 {
+        match self.point {
+            0 => 0,
+            point => ((point >> 32) as u32).max(1),
+        }
+    }
+
+    /// Returns the bytes that were on the wire.
+    pub(super) fn wire(&self) -> usize {
+        self.wire
+    }
+
+    /// Shortens the frame to `len` bytes on the wire.
+    pub(super) fn cut(&mut self, len: usize) {
+        self.wire = len;
+        self.bytes = self.bytes.get(..len).unwrap_or(self.bytes);
+    }
+
+    /// Returns the state that frames side by side in one have in common.
+    pub(super) fn nesting(&self) -> (u8, u64) {
+        (self.depth, self.point)
+    }
+
+    pub(super) fn set_nesting(&mut self, (depth, point): (u8, u64)) {
+        (self.depth, self.point) = (depth, point);
+    }
+
+    /// Parses what is behind a header of `len` bytes as a frame of its own, of this link type.
+    pub(super) fn behind(&mut self, len: usize, link: u16) -> Option<Outcome> {
+        if self.too_deep() {
+            return Some(Outcome::Other(Kind::NestedTooDeep));
+        }
+        self.bytes = self.from(len)?;
+        self.wire = self.wire.checked_sub(len)?;
+        self.link(link)
     }
 
     /// One more header of a kind that may carry itself; whether that is one too many.

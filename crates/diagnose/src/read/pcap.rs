@@ -4,11 +4,10 @@
 //! Layout: a header of 24 bytes, then per frame 16 bytes (24 in the modified format) and the bytes
 //! kept (draft-ietf-opsawg-pcap).
 
-use super::buffer::{Buffer, CAPACITY, Order};
-use super::layers::{self, Stamp};
-use super::{Batch, Stop};
+use super::buffer::{CAPACITY, Order};
+use super::layers::Stamp;
+use super::{Batch, FrameAt, Next, Sink};
 use ackord_units::Time;
-use std::io;
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
@@ -29,14 +28,6 @@ pub(super) struct Pcap {
     most: u32,
     link: u16,
     name: &'static str,
-}
-
-/// Why no more frames are taken from the bytes at hand.
-enum Next {
-    Enough,
-    /// This many bytes are needed to go on.
-    Need(usize),
-    Damaged(String),
 }
 
 impl Pcap {
@@ -73,33 +64,8 @@ impl Pcap {
         Some(self.snap_len).filter(|len| *len > 0)
     }
 
-    /// Reads frames.
-    pub(super) fn read(&self, buffer: &mut Buffer, mut batch: Batch<'_>) -> io::Result<Stop> {
-        loop {
-            let (used, next) = self.at_hand(buffer.filled(), &mut batch);
-            buffer.consume(used);
-            match next {
-                Next::Enough => return Ok(Stop::Enough),
-                Next::Damaged(what) => {
-                    return Ok(Stop::Damaged { offset: buffer.offset(), what });
-                }
-                Next::Need(len) => {
-                    if buffer.at_least(len)? {
-                        continue;
-                    }
-                    return Ok(if buffer.filled().is_empty() {
-                        Stop::End
-                    } else {
-                        let what = "the file ends within a frame".to_owned();
-                        Stop::Damaged { offset: buffer.offset(), what }
-                    });
-                }
-            }
-        }
-    }
-
     /// Reads frames that are at hand as a whole; the bytes read.
-    fn at_hand(&self, bytes: &[u8], batch: &mut Batch<'_>) -> (usize, Next) {
+    pub(super) fn at_hand<S: Sink>(&self, bytes: &[u8], batch: &mut Batch<'_, S>) -> (usize, Next) {
         let order = self.order;
         let mut used = 0;
         while batch.limit > 0 {
@@ -126,10 +92,10 @@ impl Pcap {
                 at: Time::from_nanos(ns),
                 file: batch.file,
                 interface: 0,
+                direction: 0,
             };
-            let outcome = layers::frame(self.link, frame, wire, stamp, batch.out);
-            batch.tally.count(outcome);
-            batch.limit -= 1;
+            let at = used + self.record_len;
+            batch.frame(&FrameAt { link: self.link, at, bytes: frame, wire, stamp });
             used += whole;
         }
         (used, Next::Enough)

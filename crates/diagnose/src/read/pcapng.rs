@@ -4,12 +4,11 @@
 //! Not modelled: names, secrets for decryption and whatever else is not a packet (skipped).
 
 use super::block::{self, Interface};
-use super::buffer::{Buffer, CAPACITY, Order};
-use super::layers::{self, Stamp};
+use super::buffer::{CAPACITY, Order};
+use super::layers::Stamp;
 use super::tally::{Kind, Outcome};
-use super::{Batch, Stop};
+use super::{Batch, FrameAt, Next, Sink};
 use ackord_units::Time;
-use std::io;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
@@ -55,24 +54,18 @@ impl Default for Pcapng {
     }
 }
 
-/// Why no more blocks are taken from the bytes at hand.
-enum Next {
-    Enough,
-    /// This many bytes are needed to go on.
-    Need(usize),
-    /// So many bytes are to be passed over.
-    Skip(u64),
-    Damaged(String),
-}
-
 /// A packet as its block has it.
 struct Packet<'a> {
     /// In its section.
     interface: usize,
     /// In the interface's units.
     stamp: Option<u64>,
+    /// Position of the frame in the block's body.
+    at: usize,
     frame: &'a [u8],
     wire: u32,
+    /// 1 inbound, 2 outbound, 0 if the block does not state it.
+    direction: u8,
 }
 
 impl Pcapng {
@@ -89,36 +82,12 @@ impl Pcapng {
         counted.max(self.lost)
     }
 
-    /// Reads frames.
-    pub(super) fn read(&mut self, buffer: &mut Buffer, mut batch: Batch<'_>) -> io::Result<Stop> {
-        loop {
-            let (used, next) = self.at_hand(buffer.filled(), &mut batch);
-            buffer.consume(used);
-            let offset = buffer.offset();
-            let cut = |what: &str| Ok(Stop::Damaged { offset, what: what.to_owned() });
-            match next {
-                Next::Enough => return Ok(Stop::Enough),
-                Next::Damaged(what) => return cut(&what),
-                Next::Need(len) => {
-                    if buffer.at_least(len)? {
-                        continue;
-                    }
-                    if buffer.filled().is_empty() {
-                        return Ok(Stop::End);
-                    }
-                    return cut("the file ends within a block");
-                }
-                Next::Skip(len) => {
-                    if !buffer.skip(len)? {
-                        return cut("the file ends within a block");
-                    }
-                }
-            }
-        }
-    }
-
     /// Reads blocks that are at hand as a whole; the bytes read.
-    fn at_hand(&mut self, bytes: &[u8], batch: &mut Batch<'_>) -> (usize, Next) {
+    pub(super) fn at_hand<S: Sink>(
+        &mut self,
+        bytes: &[u8],
+        batch: &mut Batch<'_, S>,
+    ) -> (usize, Next) {
         let mut used = 0;
         while batch.limit > 0 {
             let rest = &bytes[used..];
@@ -153,7 +122,7 @@ impl Pcapng {
             if self.order.u32(block, len - 4) as usize != len {
                 return (used, damaged("the two lengths of a block differ"));
             }
-            if let Err(what) = self.block(kind, &block[8..len - 4], batch) {
+            if let Err(what) = self.block(kind, (used + 8, &block[8..len - 4]), batch) {
                 return (used, damaged(what));
             }
             used += len;
@@ -161,21 +130,27 @@ impl Pcapng {
         (used, Next::Enough)
     }
 
-    /// Takes a block in; an error where its content cannot be.
+    /// Takes a block in, whose body is `at` a position in the bytes at hand; an error where its content
+    /// cannot be.
     #[inline]
-    fn block(&mut self, kind: u32, body: &[u8], batch: &mut Batch<'_>) -> Result<(), &'static str> {
+    fn block<S: Sink>(
+        &mut self,
+        kind: u32,
+        (at, body): (usize, &[u8]),
+        batch: &mut Batch<'_, S>,
+    ) -> Result<(), &'static str> {
         match kind {
             ENHANCED_PACKET => {
                 let packet = self.enhanced(body).ok_or("a packet longer than its block")?;
-                self.packet(&packet, batch);
+                self.packet(at, &packet, batch);
             }
             SIMPLE_PACKET => {
                 let packet = self.simple(body).ok_or("a packet longer than its block")?;
-                self.packet(&packet, batch);
+                self.packet(at, &packet, batch);
             }
             OLD_PACKET => {
                 let packet = self.old(body).ok_or("a packet longer than its block")?;
-                self.packet(&packet, batch);
+                self.packet(at, &packet, batch);
             }
             SECTION_HEADER => self.section = self.interfaces.len(),
             INTERFACE_DESCRIPTION => {
@@ -211,13 +186,16 @@ impl Pcapng {
             [0, 4, 8, 12, 16].map(|at| self.order.u32(head, at));
         let end = 20 + kept as usize;
         let frame = body.get(20..end)?;
-        if let Some(options @ [_, ..]) = body.get(end.next_multiple_of(4)..)
-            && let Some(lost) = block::lost_before(self.order, options)
-        {
-            self.lost = Some(self.lost.unwrap_or(0).saturating_add(lost));
+        let mut direction = 0;
+        if let Some(options @ [_, ..]) = body.get(end.next_multiple_of(4)..) {
+            let about = block::packet_options(self.order, options);
+            if let Some(lost) = about.lost_before {
+                self.lost = Some(self.lost.unwrap_or(0).saturating_add(lost));
+            }
+            direction = about.direction;
         }
         let stamp = Some(u64::from(high) << 32 | u64::from(low));
-        Some(Packet { interface: interface as usize, stamp, frame, wire })
+        Some(Packet { interface: interface as usize, stamp, at: 20, frame, wire, direction })
     }
 
     /// A packet without a time, of the section's first interface. The block does not say how much of
@@ -227,7 +205,14 @@ impl Pcapng {
         let snap_len = self.interfaces.get(self.section).map_or(0, |interface| interface.snap_len);
         let most = if snap_len == 0 { wire } else { wire.min(snap_len) };
         let kept = (most as usize).min(body.len() - 4);
-        Some(Packet { interface: 0, stamp: None, frame: &body[4..4 + kept], wire })
+        Some(Packet {
+            interface: 0,
+            stamp: None,
+            at: 4,
+            frame: &body[4..4 + kept],
+            wire,
+            direction: 0,
+        })
     }
 
     /// The packet block that the enhanced one has replaced.
@@ -240,18 +225,21 @@ impl Pcapng {
             self.lost = Some(self.lost.unwrap_or(0).saturating_add(u64::from(lost)));
         }
         let [high, low, kept, wire] = [4, 8, 12, 16].map(|at| self.order.u32(head, at));
-        let frame = body.get(20..20 + kept as usize)?;
+        let end = 20 + kept as usize;
+        let frame = body.get(20..end)?;
+        let options = body.get(end.next_multiple_of(4)..).unwrap_or(&[]);
+        let direction = block::packet_options(self.order, options).direction;
         let stamp = Some(u64::from(high) << 32 | u64::from(low));
-        Some(Packet { interface, stamp, frame, wire })
+        Some(Packet { interface, stamp, at: 20, frame, wire, direction })
     }
 
     #[inline]
-    fn packet(&self, packet: &Packet<'_>, batch: &mut Batch<'_>) {
+    fn packet<S: Sink>(&self, at: usize, packet: &Packet<'_>, batch: &mut Batch<'_, S>) {
         let number = batch.tally.frame();
-        batch.limit -= 1;
         let place = self.section + packet.interface;
         let Some(interface) = self.interfaces.get(place) else {
             batch.tally.count(Outcome::Malformed);
+            batch.limit -= 1;
             return;
         };
         let ns = match packet.stamp {
@@ -260,16 +248,17 @@ impl Pcapng {
                 batch.tally.at(ns);
                 ns
             }
-            None => batch.tally.last_ns(),
+            None => batch.tally.without_time(),
         };
         let stamp = Stamp {
             frame: number,
             at: Time::from_nanos(ns),
             file: batch.file,
             interface: place as u16,
+            direction: packet.direction,
         };
-        let outcome = layers::frame(interface.link, packet.frame, packet.wire, stamp, batch.out);
-        batch.tally.count(outcome);
+        let (link, at, bytes, wire) = (interface.link, at + packet.at, packet.frame, packet.wire);
+        batch.frame(&FrameAt { link, at, bytes, wire, stamp });
     }
 }
 

@@ -28,6 +28,33 @@ struct Came {
     failed: AtomicBool,
 }
 
+/// How far reading has come, for any thread to see.
+pub(super) struct Progress {
+    len: Option<u64>,
+    came: Arc<Came>,
+}
+
+impl Progress {
+    /// The share of the input that was read, 0 to 1, if its length is known.
+    pub(super) fn share(&self) -> Option<f64> {
+        let bytes = self.came.bytes.load(Ordering::Relaxed);
+        match self.len? {
+            0 => Some(1.0),
+            len => Some((bytes as f64 / len as f64).min(1.0)),
+        }
+    }
+
+    /// Notes bytes that were read past the input: a part of a file, at its place.
+    pub(super) fn came(&self, bytes: usize) {
+        self.came.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Notes that the file failed.
+    pub(super) fn failed(&self) {
+        self.came.failed.store(true, Ordering::Relaxed);
+    }
+}
+
 /// An input that is watched.
 struct Watched {
     input: Input,
@@ -82,12 +109,18 @@ impl Source {
         self.came.failed.load(Ordering::Relaxed)
     }
 
-    pub(super) fn progress(&self) -> Option<f64> {
-        let bytes = self.came.bytes.load(Ordering::Relaxed);
-        match self.len? {
-            0 => Some(1.0),
-            len => Some((bytes as f64 / len as f64).min(1.0)),
-        }
+    /// How far reading has come.
+    pub(super) fn progress(&self) -> Progress {
+        Progress { len: self.len, came: Arc::clone(&self.came) }
+    }
+
+    /// The damage that a failure to read on means, `offset` bytes behind the beginning of the capture.
+    ///
+    /// # Errors
+    /// The failure itself, if the file or the pipe failed: a packed file that is damaged is no failure of the
+    /// file system.
+    pub(super) fn failure(&self, offset: u64, error: io::Error) -> io::Result<String> {
+        if self.failed() { Err(error) } else { Ok(self.packing_damage(offset, &error)) }
     }
 
     /// Where and why the capture cannot be read on.

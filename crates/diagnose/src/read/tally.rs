@@ -29,6 +29,10 @@ pub(super) enum Kind {
     Mpls,
     Pppoe,
     Ppp,
+    WifiEncrypted,
+    WifiControl,
+    WifiDamaged,
+    WifiFragment,
     JournalEntry,
     NestedTooDeep,
     OtherIp,
@@ -59,6 +63,10 @@ const NAMES: [&str; KINDS] = [
     "MPLS",
     "PPPoE",
     "PPP",
+    "Wi-Fi frame, encrypted",
+    "Wi-Fi management or control frame",
+    "Wi-Fi frame, damaged",
+    "Wi-Fi fragment",
     "journal entry",
     "tunnel in tunnel",
     "other IP",
@@ -85,6 +93,8 @@ pub(super) struct Tally {
     frames: u64,
     tcp: u64,
     malformed: u64,
+    without_time: u64,
+    first_without_time: u64,
     others: [u64; KINDS],
     unknown_links: BTreeMap<u16, u64>,
     began_ns: u64,
@@ -97,6 +107,8 @@ impl Default for Tally {
             frames: 0,
             tcp: 0,
             malformed: 0,
+            without_time: 0,
+            first_without_time: 0,
             others: [0; KINDS],
             unknown_links: BTreeMap::new(),
             began_ns: u64::MAX,
@@ -131,8 +143,24 @@ impl Tally {
         }
     }
 
-    /// When the frame before was captured, for one that does not say.
-    pub(super) fn last_ns(&self) -> u64 {
+    /// Adds what the frames of a block are, which were numbered here.
+    pub(super) fn add(&mut self, outcomes: &Tally) {
+        self.tcp += outcomes.tcp;
+        self.malformed += outcomes.malformed;
+        for (count, more) in self.others.iter_mut().zip(outcomes.others) {
+            *count += more;
+        }
+        for (link, more) in &outcomes.unknown_links {
+            *self.unknown_links.entry(*link).or_default() += more;
+        }
+    }
+
+    /// Counts a frame for which the file has no time, and returns the latest time before it, ns.
+    pub(super) fn without_time(&mut self) -> u64 {
+        if self.without_time == 0 {
+            self.first_without_time = self.frames;
+        }
+        self.without_time += 1;
         self.ended_ns
     }
 
@@ -146,6 +174,8 @@ impl Tally {
             frames: self.frames,
             tcp: self.tcp,
             malformed: self.malformed,
+            without_time: self.without_time,
+            first_without_time: self.first_without_time,
             others,
             began_ns: if self.began_ns == u64::MAX { 0 } else { self.began_ns },
             ended_ns: self.ended_ns,
@@ -157,11 +187,17 @@ impl Tally {
 /// The name of a link type that is not understood.
 fn unknown_link(link: u16) -> String {
     let name = match link {
-        105 | 119 | 127 | 192 | 163 => "Wi-Fi frame",
         186 | 189 | 220 | 249 => "USB packet",
         187 | 201 | 251 | 254 | 272 => "Bluetooth packet",
         227 => "CAN frame",
         253 => "Netlink message",
+        6 => "Token Ring frame",
+        107 => "Frame Relay frame",
+        123 => "ATM cell",
+        138 => "FireWire packet",
+        143 => "DOCSIS frame",
+        147..=162 => "frame of a private type",
+        195 | 215 | 230 | 283 => "IEEE 802.15.4 frame",
         _ => "frame not understood",
     };
     format!("{name} (link type {link})")

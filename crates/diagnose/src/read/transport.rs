@@ -42,9 +42,9 @@ impl Frame<'_> {
             sack_permitted: false,
             timestamps: None,
             sacks: Sacks::default(),
-            options_cut: header_len > bytes.len(),
-            hop: 0,
-            radio: None,
+            options_cut: header_len > bytes.len().max(FIXED),
+            hop: self.hop(),
+            radio: self.radio,
         };
         // What was kept of the options.
         let kept = header_len.min(bytes.len());
@@ -67,9 +67,16 @@ impl Frame<'_> {
             4789 | 8472 => return self.vxlan(at),
             6081 => return self.geneve(at),
             2152 => return self.gtp(at),
+            4790 => return self.vxlan_gpe(at),
+            // RFC 8086, RFC 7510.
+            4754 => return self.gre(at),
+            6635 => return self.mpls(at),
             _ => {}
         }
         let either = |port| src == port || dst == port;
+        if either(5247) {
+            return self.capwap(at);
+        }
         let payload = self.from(at).unwrap_or(&[]);
         let kind = match payload {
             [1..=4, 0, 0, 0, ..] if either(51820) => Kind::WireGuard,

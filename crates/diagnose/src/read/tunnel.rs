@@ -1,4 +1,4 @@
-//! Tunnels that do not encrypt: GRE with ERSPAN, MPLS, VXLAN, Geneve, GTP.
+//! Tunnels that do not encrypt: GRE with ERSPAN, MPLS, VXLAN, Geneve, NSH, GTP, CAPWAP.
 
 use super::layers::Frame;
 use super::tally::{Kind, Outcome};
@@ -36,6 +36,15 @@ impl Frame<'_> {
                 let more = if self.bytes.get(at + 11)? & 1 != 0 { 8 } else { 0 };
                 self.ethernet(at + 12 + more)
             }
+            // EoIP of MikroTik; its key is a length and a number.
+            0x6400 => self.ethernet(at),
+            // WCCP: packets redirected to a proxy, since version 2 with a header of four bytes.
+            0x883e => match self.bytes.get(at)? >> 4 {
+                4 => self.ipv4(at),
+                _ => self.ip(at + 4),
+            },
+            // From access points of Aruba.
+            0x8200..=0x83ff => self.tunnelled_wifi(at),
             _ => Some(Outcome::Other(Kind::Gre)),
         }
     }
@@ -66,6 +75,63 @@ impl Frame<'_> {
             return Some(Outcome::Other(Kind::Udp));
         }
         self.ethernet(at + 8)
+    }
+
+    /// Parses VXLAN-GPE (draft-ietf-nvo3-vxlan-gpe §3): VXLAN with a field for what follows.
+    pub(super) fn vxlan_gpe(&mut self, at: usize) -> Option<Outcome> {
+        const NEXT_STATED: u8 = 4;
+        let header = self.head::<8>(at)?;
+        match header[0] & NEXT_STATED {
+            0 => self.vxlan(at),
+            _ => self.next_protocol(header[3], at + 8),
+        }
+    }
+
+    /// Parses a network service header (RFC 8300 §2.2).
+    pub(super) fn nsh(&mut self, at: usize) -> Option<Outcome> {
+        let header = *self.head::<8>(at)?;
+        let len = 4 * usize::from(header[1] & 0x3f);
+        if len < 8 {
+            return None;
+        }
+        if self.too_deep() {
+            return Some(Outcome::Other(Kind::NestedTooDeep));
+        }
+        self.next_protocol(header[3], at + len)
+    }
+
+    /// Parses what VXLAN-GPE and NSH announce.
+    fn next_protocol(&mut self, next: u8, at: usize) -> Option<Outcome> {
+        match next {
+            1 => self.ipv4(at),
+            2 => self.ipv6(at),
+            3 => self.ethernet(at),
+            4 => self.nsh(at),
+            5 => self.mpls(at),
+            _ => Some(Outcome::Other(Kind::Udp)),
+        }
+    }
+
+    /// Parses CAPWAP data (RFC 5415 §4.3): frames of an access point, of Ethernet or 802.11.
+    pub(super) fn capwap(&mut self, at: usize) -> Option<Outcome> {
+        const DTLS: u8 = 1;
+        const WIFI: u8 = 1;
+        const NATIVE: u8 = 1;
+        const FRAGMENT: u8 = 0x80;
+        const KEEP_ALIVE: u8 = 0x08;
+        let [preamble, len, binding, flags, _, _, high, low] = *self.head::<8>(at)?;
+        if preamble == DTLS {
+            return Some(Outcome::Other(Kind::Dtls));
+        }
+        let at = at + 4 * usize::from(len >> 3);
+        let later = flags & FRAGMENT != 0 && u16::from_be_bytes([high, low]) >> 3 != 0;
+        match (preamble, binding & NATIVE, binding >> 1 & 0x1f) {
+            (0, ..) if later => Some(Outcome::Other(Kind::Fragment)),
+            (0, ..) if flags & KEEP_ALIVE != 0 => Some(Outcome::Other(Kind::Udp)),
+            (0, NATIVE, WIFI) => self.tunnelled_wifi(at),
+            (0, 0, _) => self.ethernet(at),
+            _ => Some(Outcome::Other(Kind::Udp)),
+        }
     }
 
     /// Geneve (RFC 8926 §3.4).

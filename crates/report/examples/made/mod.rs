@@ -44,7 +44,15 @@ pub(crate) fn diagnosis(made: Made, connections: u32) -> (Diagnosis, Trace) {
     let connections = std::iter::once(first.clone()).chain(others).collect();
     let diagnosis =
         Diagnosis { captures: vec![capture(points.len())], artefacts: artefacts(), connections };
-    (diagnosis, Trace { connection: 0, points })
+    // Now and then a message of 100 bytes goes the other way.
+    let answer = |(number, point): (usize, &Point)| Point {
+        kind: PointKind::Data,
+        from: number as u64 * 100,
+        to: (number as u64 + 1) * 100,
+        ..*point
+    };
+    let reverse = points.iter().step_by(500).enumerate().map(answer).collect();
+    (diagnosis, Trace { connection: 0, points, reverse })
 }
 
 /// A sender, round trip by round trip.
@@ -230,6 +238,7 @@ fn connection(id: u32, intervals: &[Interval], lost: u64, points: &[Point]) -> C
             loss_events: lost,
             reordered: 3,
             mss: 1_448,
+            policer: None,
             between: None,
         },
         causes: shares(intervals, 1.0),

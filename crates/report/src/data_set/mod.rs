@@ -12,7 +12,7 @@ mod parquet;
 mod quantities;
 
 #[cfg(feature = "parquet")]
-pub use self::parquet::{batch_of, write_batch, write_parquet};
+pub use self::parquet::{batch_of, columns_of, read_parquet, write_batch, write_parquet};
 pub use quantities::{Of, QUANTITIES, Quantity, series_columns};
 
 use crate::data::Csv;
@@ -40,6 +40,8 @@ pub enum Values {
     Counts(Vec<Option<u64>>),
     /// Numbers.
     Numbers(Vec<Option<f64>>),
+    /// Instants in UTC, in nanoseconds since 1970.
+    Times(Vec<Option<u64>>),
 }
 
 impl Column {
@@ -78,6 +80,12 @@ impl Column {
         Column::quantities(name, unit, Values::Numbers(values.into_iter().collect()))
     }
 
+    /// Of instants in UTC, in nanoseconds since 1970.
+    pub fn times(name: &str, values: impl IntoIterator<Item = Option<u64>>) -> Column {
+        let values = Values::Times(values.into_iter().collect());
+        Column { name: name.to_owned(), unit: None, nullable: true, values }
+    }
+
     fn quantities(name: &str, unit: &str, values: Values) -> Column {
         Column { name: name.to_owned(), unit: Some(unit.to_owned()), nullable: true, values }
     }
@@ -96,19 +104,33 @@ impl Column {
         }
     }
 
+    /// Returns the same column without a value.
+    #[must_use]
+    pub fn without_rows(mut self) -> Column {
+        match &mut self.values {
+            Values::Words(values) => values.clear(),
+            Values::Counts(values) | Values::Times(values) => values.clear(),
+            Values::Numbers(values) => values.clear(),
+        }
+        self
+    }
+
     /// How many values it has.
     pub fn rows(&self) -> usize {
         match &self.values {
             Values::Words(values) => values.len(),
             Values::Counts(values) => values.len(),
             Values::Numbers(values) => values.len(),
+            Values::Times(values) => values.len(),
         }
     }
 
     fn cell(&self, row: usize) -> String {
         let cell = match &self.values {
             Values::Words(values) => values[row].clone(),
-            Values::Counts(values) => values[row].map(|value| value.to_string()),
+            Values::Counts(values) | Values::Times(values) => {
+                values[row].map(|value| value.to_string())
+            }
             Values::Numbers(values) => values[row].map(|value| value.to_string()),
         };
         cell.unwrap_or_default()

@@ -1,12 +1,30 @@
 //! Packets in columns of small whole numbers: a tenth of what they are as objects.
 
-use ackord_diagnose::{PointKind, Trace};
+use ackord_diagnose::{Point, PointKind, Trace};
 use serde::Serialize;
 
-/// One connection's points. Times, starts and frames are differences to the point before.
+/// One connection's points: of the direction of most data, and of the other if there are any.
 #[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Columns {
+pub(super) struct TraceColumns {
     connection: u32,
+    #[serde(flatten)]
+    columns: Columns,
+    reverse: Option<Columns>,
+}
+
+impl TraceColumns {
+    pub(super) fn of(trace: &Trace) -> TraceColumns {
+        TraceColumns {
+            connection: trace.connection,
+            columns: Columns::of(&trace.points),
+            reverse: (!trace.reverse.is_empty()).then(|| Columns::of(&trace.reverse)),
+        }
+    }
+}
+
+/// Points of one direction. Times, starts and frames are differences to the point before.
+#[derive(Debug, PartialEq, Serialize)]
+struct Columns {
     /// A letter a point.
     kinds: String,
     /// Microseconds.
@@ -17,14 +35,13 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    pub(super) fn of(trace: &Trace) -> Columns {
-        let mut points: Vec<_> = trace.points.iter().filter(|point| point.t.is_finite()).collect();
+    fn of(points: &[Point]) -> Columns {
+        let mut points: Vec<_> = points.iter().filter(|point| point.t.is_finite()).collect();
         // The browser searches by time.
         points.sort_by(|one, other| one.t.total_cmp(&other.t));
         let micros = points.iter().map(|point| (point.t * 1e6).round() as i64);
         let starts = points.iter().map(|point| signed(point.from));
         Columns {
-            connection: trace.connection,
             kinds: points.iter().map(|point| letter(point.kind)).collect(),
             times: differences(micros),
             starts: differences(starts),
@@ -63,21 +80,16 @@ fn letter(kind: PointKind) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_diagnose::Point;
 
     #[test]
     fn points_become_differences_in_the_order_of_time() {
         let point = |t, kind, from, to, frame| Point { t, kind, from, to, frame };
-        let trace = Trace {
-            connection: 3,
-            points: vec![
-                point(0.25, PointKind::Data, 1_000, 2_000, 7),
-                point(0.250_001, PointKind::Sack, 5_000, 6_000, 9),
-                point(0.250_001, PointKind::Ack, 1_000, 9_000, 9),
-                point(0.1, PointKind::Retransmission, 0, 1_000, 4),
-            ],
-        };
-        let columns = Columns::of(&trace);
+        let columns = Columns::of(&[
+            point(0.25, PointKind::Data, 1_000, 2_000, 7),
+            point(0.250_001, PointKind::Sack, 5_000, 6_000, 9),
+            point(0.250_001, PointKind::Ack, 1_000, 9_000, 9),
+            point(0.1, PointKind::Retransmission, 0, 1_000, 4),
+        ]);
         assert_eq!(columns.kinds, "rdsa");
         assert_eq!(columns.times, [100_000, 150_000, 1, 0]);
         assert_eq!(columns.starts, [0, 1_000, 4_000, -4_000]);

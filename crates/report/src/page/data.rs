@@ -9,9 +9,11 @@ pub struct PageData<'a> {
     pub title: &'a str,
     /// Version of the program.
     pub version: &'a str,
-    /// The answer in a sentence, or nothing.
+    /// The answer in a few sentences, or nothing.
     pub summary: &'a str,
-    /// What a reader has to know of the page itself, such as what it leaves out.
+    /// Remarks about the predictions, such as why there is none for a connection.
+    pub remarks: &'a [String],
+    /// Remarks about the page itself, such as what it leaves out.
     pub notes: &'a [String],
     /// One diagnosis; or two, before and after, which are drawn over each other.
     pub diagnoses: &'a [PageDiagnosis<'a>],
@@ -24,6 +26,8 @@ pub struct PageDiagnosis<'a> {
     pub label: &'a str,
     /// The diagnosis.
     pub diagnosis: &'a Diagnosis,
+    /// Display filters for Wireshark, one per connection of `diagnosis` in the same order; empty for none.
+    pub filters: &'a [String],
     /// Packets of some of its connections, for the graphs.
     pub traces: &'a [Trace],
 }

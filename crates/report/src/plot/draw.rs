@@ -12,6 +12,8 @@ const HEIGHT: f64 = 420.0;
 const TITLE: f64 = 16.0;
 const LABEL: f64 = 13.0;
 const SMALL: f64 = 12.0;
+/// From one line of small words to the next.
+const LINE: f64 = 14.0;
 /// Space between things.
 const GAP: f64 = 8.0;
 /// Space at the right, where the last tick's number sticks out.
@@ -34,8 +36,11 @@ pub(super) fn lay_out(plot: &Plot) -> Scene {
     let widest = y.ticks.iter().map(|tick| font.width(&tick.label, SMALL)).fold(0.0, f64::max);
     let left = GAP + LABEL + GAP + widest + GAP;
     let top = GAP + TITLE + GAP + legend.height() + GAP;
-    let bottom = GAP + SMALL + GAP + LABEL + GAP;
-    let height = HEIGHT + (legend.height() - LEGEND_ROW).max(0.0);
+    let names = category_lines(plot, &font, WIDTH - left - RIGHT);
+    let more_lines = names.iter().map(|lines| lines.len().saturating_sub(1)).max().unwrap_or(0);
+    let below_names = more_lines as f64 * LINE;
+    let bottom = GAP + SMALL + below_names + GAP + LABEL + GAP;
+    let height = HEIGHT + (legend.height() - LEGEND_ROW).max(0.0) + below_names;
     let data_area =
         Area { x: left, y: top, width: WIDTH - left - RIGHT, height: height - top - bottom };
     let mut scene = Scene {
@@ -50,8 +55,12 @@ pub(super) fn lay_out(plot: &Plot) -> Scene {
     let frame = Frame { x, y, area: data_area };
     draw_grid(&mut scene, &frame, plot);
     scene.data = marks::draw(&plot.series, &frame);
-    draw_axes(&mut scene, &frame, &font);
-    draw_words(&mut scene, plot);
+    draw_axes(&mut scene, &frame);
+    match names.is_empty() {
+        true => draw_tick_labels(&mut scene, &frame, &font),
+        false => draw_categories(&mut scene, &frame, &names),
+    }
+    draw_words(&mut scene, plot, below_names);
     legend.draw(&mut scene, GAP + TITLE + GAP);
     scene
 }
@@ -75,7 +84,7 @@ fn draw_grid(scene: &mut Scene, frame: &Frame, plot: &Plot) {
     }
 }
 
-fn draw_axes(scene: &mut Scene, frame: &Frame, font: &Font) {
+fn draw_axes(scene: &mut Scene, frame: &Frame) {
     let Area { x: left, y: top, width, height } = frame.area;
     let (right, bottom) = (left + width, top + height);
     let line = |points| Drawn::Line { points, ink: Ink::Axis, width: 1.0, dashed: false };
@@ -89,6 +98,12 @@ fn draw_axes(scene: &mut Scene, frame: &Frame, font: &Font) {
         let Some(x) = frame.x_of(tick.value) else { continue };
         scene.above.push(line(vec![(x, bottom), (x, bottom + 4.0)]));
     }
+}
+
+/// Draws the numbers, or the categories' names in one line, below the x axis.
+fn draw_tick_labels(scene: &mut Scene, frame: &Frame, font: &Font) {
+    let Area { y: top, width, height, .. } = frame.area;
+    let bottom = top + height;
     // Labels that would run into each other give way.
     let named: Vec<_> = frame.x.ticks.iter().filter(|tick| !tick.label.is_empty()).collect();
     let widest = named.iter().map(|tick| font.width(&tick.label, SMALL)).fold(1.0, f64::max) + GAP;
@@ -100,12 +115,47 @@ fn draw_axes(scene: &mut Scene, frame: &Frame, font: &Font) {
     }
 }
 
+/// Draws the names of categories in several lines below the x axis.
+fn draw_categories(scene: &mut Scene, frame: &Frame, names: &[Vec<String>]) {
+    let bottom = frame.area.y + frame.area.height;
+    for (place, lines) in names.iter().enumerate() {
+        let Some(x) = frame.x_of(place as f64) else { continue };
+        for (number, line) in lines.iter().enumerate() {
+            let y = bottom + GAP + SMALL + number as f64 * LINE;
+            scene.above.push(tick_label(x, y, line, Anchor::Middle));
+        }
+    }
+}
+
+/// Returns the names of categories in lines short enough for their share of `width`; nothing if all fit in one line,
+/// or if a word is too long.
+fn category_lines(plot: &Plot, font: &Font, width: f64) -> Vec<Vec<String>> {
+    let Scale::Categories(names) = &plot.x.scale else { return Vec::new() };
+    let room = width / names.len().max(1) as f64 - GAP;
+    let fits = |text: &str| font.width(text, SMALL) <= room;
+    let too_long = names.iter().flat_map(|name| name.split(' ')).any(|word| !fits(word));
+    if too_long || names.iter().all(|name| fits(name)) {
+        return Vec::new();
+    }
+    let wrap = |name: &String| {
+        let mut lines: Vec<String> = Vec::new();
+        for word in name.split(' ') {
+            match lines.last_mut() {
+                Some(last) if fits(&format!("{last} {word}")) => *last += &format!(" {word}"),
+                _ => lines.push(word.to_owned()),
+            }
+        }
+        lines
+    };
+    names.iter().map(wrap).collect()
+}
+
 fn tick_label(x: f64, y: f64, text: &str, anchor: Anchor) -> Drawn {
     let (text, ink) = (text.to_owned(), Ink::FaintWords);
     Drawn::Text(Words { x, y, text, size: SMALL, anchor, ink, upright: false })
 }
 
-fn draw_words(scene: &mut Scene, plot: &Plot) {
+fn draw_words(scene: &mut Scene, plot: &Plot, below_names: f64) {
     let area = scene.data_area;
     let mut put = |x, y, text: &str, size, anchor, upright| {
         let (text, ink) = (text.to_owned(), Ink::Words);
@@ -113,7 +163,7 @@ fn draw_words(scene: &mut Scene, plot: &Plot) {
     };
     let (middle_x, middle_y) = (area.x + area.width / 2.0, area.y + area.height / 2.0);
     put(area.x, GAP + TITLE * 0.9, &plot.title, TITLE, Anchor::Start, false);
-    let under = area.y + area.height + GAP + SMALL + GAP + LABEL * 0.8;
+    let under = area.y + area.height + GAP + SMALL + below_names + GAP + LABEL * 0.8;
     put(middle_x, under, &plot.x.label, LABEL, Anchor::Middle, false);
     put(GAP + LABEL * 0.9, middle_y, &plot.y.label, LABEL, Anchor::Middle, true);
     if plot.series.iter().all(|series| series.points.is_empty()) {

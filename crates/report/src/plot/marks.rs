@@ -44,7 +44,13 @@ pub(super) fn extents(series: &[PlotSeries]) -> impl Iterator<Item = f64> + '_ {
 
 /// The shapes of all series.
 pub(super) fn draw(series: &[PlotSeries], frame: &Frame) -> Vec<Drawn> {
-    let rows_of_bars = series.iter().filter(|series| series.mark == Mark::Bars).count();
+    let bars_of = || series.iter().filter(|series| series.mark == Mark::Bars);
+    let mut places: Vec<f64> =
+        bars_of().flat_map(|series| series.points.iter().map(|point| point.x)).collect();
+    places.sort_by(f64::total_cmp);
+    // Series that share no place only differ in colour: each bar has the whole width.
+    let share_places = places.windows(2).any(|two| two[0] == two[1]);
+    let rows_of_bars = if share_places { bars_of().count() } else { 1 };
     let mut row = 0;
     let mut shapes = Vec::new();
     for (number, series) in series.iter().enumerate() {
@@ -61,7 +67,7 @@ pub(super) fn draw(series: &[PlotSeries], frame: &Frame) -> Vec<Drawn> {
             }
             Mark::Bars => {
                 shapes.extend(bars(series, frame, BarRow { row, of: rows_of_bars }, ink));
-                row += 1;
+                row = (row + 1) % rows_of_bars.max(1);
             }
             Mark::Tiles => shapes.extend(tiles::draw(series, frame)),
         }

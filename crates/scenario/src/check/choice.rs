@@ -3,8 +3,9 @@
 use super::name_set::NameSet;
 use super::reader::{Field, join};
 use super::report::Report;
-use crate::document::{Item, Table, Value};
-use crate::error::{NameOf, Wrong};
+use crate::document::{Item, Standing, Table, Value};
+use crate::error::{NameOf, Problem, Wrong};
+use crate::overrides::Replaced;
 use ackord_units::{AnyChoice, Choice, Contradiction, Knob, KnobKind, KnobValue, Knobs, Quantity};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -32,7 +33,7 @@ pub fn choice<C: Choice>(
     let first = || C::named(C::MECHANISMS.first()?.name);
     let mut chosen = inherited.cloned().or_else(first)?;
     let family = Family { key, flows, inherits: inherited.is_some() };
-    fill(report, field, family, &mut chosen, |chosen, name| chosen.choose(name)).then_some(chosen)
+    fill(report, field, family, &mut chosen, &|chosen, name| chosen.choose(name)).then_some(chosen)
 }
 
 /// Reads a choice into its chosen, where `choose` takes a mechanism by its name; whether it could be made
@@ -42,16 +43,24 @@ pub(super) fn fill(
     field: &Field<'_>,
     family: Family<'_>,
     chosen: &mut dyn AnyChoice,
-    choose: impl Fn(&mut dyn AnyChoice, &str) -> bool,
+    choose: &dyn Fn(&mut dyn AnyChoice, &str) -> bool,
 ) -> bool {
     let toggles = on_off(chosen.mechanisms().iter().map(|mechanism| mechanism.name));
     let mut named = |report: &mut Report, field: &Field<'_>, name: &str| {
-        let known = choose(chosen, name);
-        if !known {
+        let mut wrong = Vec::new();
+        let in_force = read_standing(&mut wrong, field, family, chosen, choose);
+        if in_force && chosen.mechanism().name == name {
+            report.problems.append(&mut wrong);
+            return true;
+        }
+        let before = if in_force { settings(field, chosen, choose) } else { Vec::new() };
+        if !choose(chosen, name) {
             let names = chosen.mechanisms().iter().map(|mechanism| mechanism.name);
             field.report(report, Wrong::unknown_name(NameOf::Mechanism(family.key), name, names));
+            return false;
         }
-        known
+        report.replaced.extend(replaced(&field.path, &before, chosen));
+        true
     };
     let table = match &field.item.value {
         Value::Text(name) => return named(report, field, name),
@@ -86,6 +95,70 @@ pub(super) fn fill(
     }
     knobs(report, field, table, family, chosen);
     true
+}
+
+/// Reads into `chosen` the choice that an override by name replaces, and returns whether there is one. What is
+/// wrong with it goes into `wrong`: it matters only if the choice stays.
+fn read_standing(
+    wrong: &mut Vec<Problem>,
+    field: &Field<'_>,
+    family: Family<'_>,
+    chosen: &mut dyn AnyChoice,
+    choose: &dyn Fn(&mut dyn AnyChoice, &str) -> bool,
+) -> bool {
+    let item = match &field.item.standing {
+        None => return false,
+        Some(Standing::Absent) => return family.inherits,
+        Some(Standing::Value(item)) => item,
+    };
+    let mut report = Report::default();
+    let before = Field { item, path: field.path.clone() };
+    let known = fill(&mut report, &before, family, chosen, choose);
+    *wrong = report.into_problems();
+    known
+}
+
+/// Returns the settings of the choice that `field` replaces: those that are written out, and those that differ from
+/// what the name of the mechanism alone stands for. Leaves that mechanism chosen by its name.
+fn settings(
+    field: &Field<'_>,
+    chosen: &mut dyn AnyChoice,
+    choose: &dyn Fn(&mut dyn AnyChoice, &str) -> bool,
+) -> Vec<(&'static str, KnobValue)> {
+    let written = match &field.item.standing {
+        Some(Standing::Value(item)) => item.as_table(),
+        _ => None,
+    };
+    let mechanism = chosen.mechanism();
+    let values: Vec<_> = mechanism
+        .knobs
+        .iter()
+        .filter_map(|knob| Some((knob.name, chosen.value(knob.name)?)))
+        .collect();
+    choose(chosen, mechanism.name);
+    let is_written = |name: &str| written.is_some_and(|table| table.contains_key(name));
+    values
+        .into_iter()
+        .filter(|(name, value)| is_written(name) || chosen.value(name).as_ref() != Some(value))
+        .collect()
+}
+
+/// Returns the settings `before` that differ in `chosen`.
+fn replaced(
+    path: &str,
+    before: &[(&'static str, KnobValue)],
+    chosen: &dyn AnyChoice,
+) -> Vec<Replaced> {
+    let changed = before.iter().filter_map(|(setting, value)| {
+        let after = chosen.mechanism().knob(setting).and_then(|_| chosen.value(setting));
+        (after.as_ref() != Some(value)).then(|| Replaced {
+            path: path.strip_suffix(".kind").unwrap_or(path).to_owned(),
+            setting,
+            before: value.to_string(),
+            after: after.map(|value| value.to_string()),
+        })
+    });
+    changed.collect()
 }
 
 /// Reads the knobs beside `kind`.

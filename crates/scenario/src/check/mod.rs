@@ -30,6 +30,7 @@ use crate::document::{Item, Place, Table, Value};
 use crate::error::Problem;
 use crate::keys;
 use crate::model::{Capture, Record, Scenario};
+use crate::overrides::Replaced;
 use reader::{Field, Reader};
 use report::Report;
 use std::path::Path;
@@ -38,20 +39,24 @@ pub(crate) use flows::flow_name;
 pub(crate) use links::link_name;
 pub(crate) use proxies::proxy_name;
 
-/// Checks a whole document, whose files are in `folder`.
-pub(crate) fn check(document: Table, folder: Option<&Path>) -> Result<Scenario, Vec<Problem>> {
+/// Checks a whole document, whose files are in `folder`. Returns the scenario, and the settings that overrides
+/// replaced by naming another mechanism.
+pub(crate) fn check(
+    document: Table,
+    folder: Option<&Path>,
+) -> Result<(Scenario, Vec<Replaced>), Vec<Problem>> {
     let mut report = Report { folder: folder.map(Path::to_owned), ..Report::default() };
     let item = whole(document);
     let scenario = file(&mut report, &item);
     match scenario {
-        Some(scenario) if report.problems.is_empty() => Ok(scenario),
+        Some(scenario) if report.problems.is_empty() => Ok((scenario, report.replaced)),
         _ => Err(report.problems),
     }
 }
 
 /// A document as the value that it is.
 pub fn whole(document: Table) -> Item {
-    Item { place: Place::File, value: Value::Table(document) }
+    Item::new(Place::File, Value::Table(document))
 }
 
 fn file(report: &mut Report, item: &Item) -> Option<Scenario> {

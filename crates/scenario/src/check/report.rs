@@ -2,12 +2,15 @@
 
 use crate::document::Place;
 use crate::error::{Problem, Wrong};
+use crate::overrides::Replaced;
 use std::path::PathBuf;
 
 /// The errors so far.
 #[derive(Debug, Default)]
 pub struct Report {
     pub(super) problems: Vec<Problem>,
+    /// Settings that overrides replaced by naming another mechanism.
+    pub(super) replaced: Vec<Replaced>,
     /// Where the files are to which the scenario refers; the working directory when absent.
     pub(super) folder: Option<PathBuf>,
 }

@@ -51,7 +51,7 @@ pub(super) fn layer(report: &mut Report, field: Option<Field<'_>>, base: &Stack)
         };
         let choice = tcp.choice_mut(key).expect("one of the five choices");
         let family = Family { key, flows: &no_flows, inherits: true };
-        fill(report, &inner, family, choice, |choice, name| choose_as(own, key, name, choice));
+        fill(report, &inner, family, choice, &|choice, name| choose_as(own, key, name, choice));
     }
     contradictions(report, &field, base, &tcp);
     tcp

@@ -1,7 +1,7 @@
 //! Many runs in parallel, put together in order, so that the number of threads changes nothing.
 //!
 //! Threads are those of the rayon pool that the caller is in. A run that fails or panics is told of in its
-//! place, and does not stop the others.
+//! place, and does not stop the others. [`run_each`] does the same for jobs of any other kind.
 
 use super::journal::{Journal, Key};
 use crate::execute::{ExecuteError, execute};
@@ -31,11 +31,11 @@ pub struct Job {
 
 /// How a run of many ended.
 #[derive(Debug)]
-pub enum Ended<T> {
+pub enum Ended<T, E = ExecuteError> {
     /// It came to its end, and this was kept of it.
     Kept(T),
     /// It went wrong.
-    Failed(ExecuteError),
+    Failed(E),
     /// It was stopped, or not begun, because `watch` said so.
     Stopped,
 }
@@ -50,7 +50,8 @@ pub fn run_all<T: Send>(
     keep: impl Fn(&Job, RunOutcome) -> T + Sync,
     watch: &Watch<'_>,
 ) -> Vec<Ended<T>> {
-    all(jobs, |job, progress| run(job, &keep, progress), watch)
+    let one = |job: &Job, progress: &mut OfJob<'_>| run(job, &keep, progress);
+    run_each(jobs, |_| WHOLE, one, watch)
 }
 
 /// The same, with what is kept written down as it comes in under the job's key; what the journal knows is
@@ -62,7 +63,7 @@ pub fn run_all_with_journal<T: Send + Serialize + DeserializeOwned>(
     key: impl Fn(&Job) -> Key + Sync,
     watch: &Watch<'_>,
 ) -> Vec<Ended<T>> {
-    let one = |job: &Job, progress: &mut OfRun<'_>| {
+    let one = |job: &Job, progress: &mut OfJob<'_>| {
         let key = key(job);
         if let Some(known) = journal.find(&key) {
             return Ended::Kept(known);
@@ -75,23 +76,33 @@ pub fn run_all_with_journal<T: Send + Serialize + DeserializeOwned>(
         }
         ended
     };
-    all(jobs, one, watch)
+    run_each(jobs, |_| WHOLE, one, watch)
 }
 
-/// How far one run has come, as a callback.
-type OfRun<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
+/// Callback of one job with the share of it that is done, 0 to 1; `Break` asks the job to end.
+pub type OfJob<'a> = dyn FnMut(f64) -> ControlFlow<()> + 'a;
 
-fn run<T>(job: &Job, keep: impl Fn(&Job, RunOutcome) -> T, progress: &mut OfRun<'_>) -> Ended<T> {
+/// Message of a panic that was caught.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panicked(pub String);
+
+/// Does one job's work and catches its panic, if it panics. Nothing that the work changed may be used then.
+///
+/// # Errors
+/// The message of the panic.
+pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| Panicked(message_of(&*panic).to_owned()))
+}
+
+fn run<T>(job: &Job, keep: impl Fn(&Job, RunOutcome) -> T, progress: &mut OfJob<'_>) -> Ended<T> {
     let options = RunOptions { series: job.series, ..RunOptions::summary_only(job.seed) };
-    let one = || match execute(&job.scenario, options, progress) {
+    let mut of_run = |done: Progress| progress(done.share());
+    let ended = caught(|| match execute(&job.scenario, options, &mut of_run) {
         Ok(RunOutcome { ending: Ending::Interrupted(_), .. }) => Ended::Stopped,
         Ok(outcome) => Ended::Kept(keep(job, outcome)),
         Err(error) => Ended::Failed(error),
-    };
-    // Nothing of a run that panics is looked at again.
-    catch_unwind(AssertUnwindSafe(one)).unwrap_or_else(|panic| {
-        Ended::Failed(ExecuteError::Panicked { message: message_of(&*panic).to_owned() })
-    })
+    });
+    ended.unwrap_or_else(|Panicked(message)| Ended::Failed(ExecuteError::Panicked { message }))
 }
 
 fn message_of(panic: &(dyn Any + Send)) -> &str {
@@ -99,26 +110,31 @@ fn message_of(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }
 
-fn all<T: Send>(
-    jobs: &[Job],
-    one: impl Fn(&Job, &mut OfRun<'_>) -> Ended<T> + Sync,
+/// Does every job by `one`, on the threads of the current rayon pool, and returns how each ended, in the order
+/// of the jobs. `weight` is a job's share of the whole for progress, in a unit of the caller's. `one` may not panic:
+/// see [`caught`].
+pub fn run_each<J: Sync, T: Send, E: Send>(
+    jobs: &[J],
+    weight: impl Fn(&J) -> u64 + Sync,
+    one: impl Fn(&J, &mut OfJob<'_>) -> Ended<T, E> + Sync,
     watch: &Watch<'_>,
-) -> Vec<Ended<T>> {
-    let overall = Overall { done: AtomicU64::new(0), jobs: jobs.len(), watch };
-    let one = |job: &Job| {
+) -> Vec<Ended<T, E>> {
+    let whole = jobs.iter().map(&weight).fold(0, u64::saturating_add);
+    let overall = Overall { done: AtomicU64::new(0), whole, watch };
+    let one = |job: &J| {
         if overall.add(0).is_break() {
             return Ended::Stopped;
         }
-        let mut counted = 0;
-        let mut progress = |progress: Progress| {
-            let done = ((progress.share() * WHOLE as f64) as u64).max(counted);
+        let (weight, mut counted) = (weight(job), 0);
+        let mut progress = |share: f64| {
+            let done = ((share * weight as f64) as u64).clamp(counted, weight);
             let more = done - counted;
             counted = done;
             overall.add(more)
         };
         let ended = one(job, &mut progress);
         // A run that ends early, because every flow is done, counts as whole.
-        let _ = overall.add(WHOLE - counted.min(WHOLE));
+        let _ = overall.add(weight - counted);
         ended
     };
     // Job by job: a thread that has nothing left takes over the next one, not half of those of another.
@@ -127,19 +143,19 @@ fn all<T: Send>(
 
 /// How far all runs together have come.
 struct Overall<'a> {
-    /// Sum over the runs of what is done of each, in [`WHOLE`] parts.
+    /// Sum over the jobs of what is done of each, in units of their weights.
     done: AtomicU64,
-    jobs: usize,
+    whole: u64,
     watch: &'a Watch<'a>,
 }
 
-/// Parts into which a run's progress is counted.
+/// Weight of a run: the parts into which its progress is counted.
 const WHOLE: u64 = 1_000_000;
 
 impl Overall<'_> {
     fn add(&self, parts: u64) -> ControlFlow<()> {
         let done = self.done.fetch_add(parts, Ordering::Relaxed) + parts;
-        (self.watch)(done as f64 / (WHOLE * self.jobs as u64) as f64)
+        (self.watch)(done as f64 / self.whole.max(1) as f64)
     }
 }
 

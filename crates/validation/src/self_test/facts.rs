@@ -76,6 +76,20 @@ pub(super) struct Facts {
     scales: [Option<u8>; 2],
 }
 
+impl Facts {
+    /// Returns true if no byte was dropped on the path or sent twice.
+    pub(super) fn is_whole(&self) -> bool {
+        self.packets.iter().all(|packets| {
+            let mut next = 0;
+            packets.iter().filter(|it| it.to > it.from).all(|it| {
+                let fresh = it.from >= next && it.dropped.is_none();
+                next = it.to;
+                fresh
+            })
+        })
+    }
+}
+
 /// 0 for the client, 1 for the server.
 pub(super) fn index(side: Side) -> usize {
     usize::from(side == Side::Server)

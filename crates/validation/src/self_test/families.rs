@@ -1,6 +1,6 @@
 //! How the cases of a family are made: by number, each on another path.
 
-use super::plan::{Path, Plan};
+use super::plan::{Path, Plan, Suite};
 use ackord_diagnose::Cause;
 use ackord_live::Direction;
 
@@ -27,6 +27,7 @@ pub(super) struct Family {
     /// How many of it in a full test.
     pub(super) cases: usize,
     pub(super) make: fn(&mut Plan, usize),
+    pub(super) suite: Suite,
 }
 
 /// A family's case of this number; other paths and seeds with another `series`.
@@ -34,6 +35,7 @@ pub(super) fn case(family: &Family, number: usize, at: usize, series: u64) -> Pl
     let path = PATHS[(number + at + series as usize) % PATHS.len()];
     let mut plan = Plan::new(family.name, path, number as u64 + 1 + 100 * series);
     plan.injected = family.causes.to_vec();
+    plan.suite = family.suite;
     (family.make)(&mut plan, number);
     plan
 }
@@ -44,7 +46,7 @@ pub(super) fn family(
     cases: usize,
     make: fn(&mut Plan, usize),
 ) -> Family {
-    Family { name, causes, cases, make }
+    Family { name, causes, cases, make, suite: Suite::Kernels }
 }
 
 /// One of these, by number.

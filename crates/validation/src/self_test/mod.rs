@@ -10,13 +10,15 @@
 //! | `plan.rs` | [`Plan`]: a case as a scenario |
 //! | `families.rs` | how the cases of a family are made |
 //! | `cases.rs`, `troubles.rs`, `pairs.rs`, `limits.rs` | all cases: none, one cause, two; token buckets |
+//! | `peers/` | cases of other peers and captures: rewritten after the run |
 //! | `run.rs` | a run between kernels, captured at server, router and client |
 //! | `facts.rs` | every packet by its tag, the bottleneck, outages, samples |
 //! | `view.rs`, `bottleneck.rs` | the facts at an instant |
 //! | `episodes.rs` | recoveries and what was truly lost |
 //! | `truth.rs` | the cause of each instant |
 //! | `write.rs` | [`make_case`]: captures and `truth.json` |
-//! | `score.rs`, `trial.rs` | [`self_test`](fn@self_test): diagnosis against truth |
+//! | `kept.rs` | [`kept_cases`]: the same, read again from a folder |
+//! | `score.rs`, `trial.rs` | [`self_test`](fn@self_test), [`rescore`]: diagnosis against truth |
 //! | `report.rs` | matrix, shares, page |
 //!
 //! # The truth
@@ -49,7 +51,7 @@
 //! | shaper | it never rests, held by a token bucket or at a rate that came down from a higher one | path-limited |
 //! | unfair-share | it never rests, and of n flows in a second this one has less than 1/2n, with more to send | window-growth; path-limited where the capture shows no other connection |
 //! | path-limited | it never rests | receiver-window, send-buffer if the kernel counts so |
-//! | receiver-window | the kernel counts `rwnd_limited` for most of the time around | delayed-ack while one is held back |
+//! | receiver-window | the kernel counts `rwnd_limited` for most of the time around | delayed-ack while one is held back; zero-window in the cases of `peers/` whose application reads slowly |
 //! | send-buffer | the kernel counts `sndbuf_limited`, or all that was written is sent and the application has more | window-growth in the first slow start |
 //! | ack-path | ACKs of what the sender waits for were sent, dropped, and no later one has come | |
 //! | path-limited | nothing is unsent: what is under way takes its time | the application's idleness, if it says more later |
@@ -60,6 +62,9 @@
 //!
 //! Beside the strict figure one with a tolerance of a base round trip is given.
 //!
+//! Where no byte was lost or sent twice, time that is attributed to an outage, a timeout or random loss is
+//! invented, at whatever instant. The report lists these captures.
+//!
 //! Not modelled: rates that change otherwise than once (a
 //! shaper is a token bucket or a link whose rate comes down), queues in the direction of acknowledgments, ECN,
 //! applications that read slowly at the server.
@@ -69,8 +74,10 @@ mod cases;
 mod episodes;
 mod facts;
 mod families;
+mod kept;
 mod limits;
 mod pairs;
+mod peers;
 mod plan;
 mod report;
 mod run;
@@ -83,11 +90,13 @@ mod truth;
 mod view;
 mod write;
 
-pub use plan::{Bucket, Client, Path, Plan, Reader};
-pub use report::{GroupShare, SelfTestReport, report, self_test_document};
+pub use kept::{KeptCase, kept_cases};
+pub use peers::{AnyInterface, CapturedDirection, Change, IdKind, KeepAlives, TimestampClock};
+pub use plan::{Bucket, Client, Path, Plan, Reader, Suite};
+pub use report::{GroupShare, Invented, SelfTestReport, report, self_test_document};
 pub use run::{Place, SelfTestError};
 pub use score::{Matrix, Named, Score};
-pub use trial::{CaseScore, Diagnoser, SelfTestOptions, self_test};
+pub use trial::{CaseScore, Diagnoser, Progress, SelfTestOptions, rescore, self_test};
 pub use truth::TrueInterval;
 pub use write::{KernelTotals, TruthFile, make_case};
 
@@ -99,7 +108,9 @@ use std::path::PathBuf;
 /// The cases of a test: those of series 0, on which the diagnosis was made, or others of the same families
 /// on other paths and with other seeds.
 pub fn cases(effort: Effort, series: u64) -> Vec<Plan> {
+    // New families come last: the paths and seeds of a case depend on its family's place in this list.
     let families = cases::singles().into_iter().chain(pairs::pairs()).chain(limits::limits());
+    let families = families.chain(peers::peers());
     let of = |(at, family): (usize, families::Family)| {
         let number = effort.of(1, family.cases);
         (0..number)

@@ -1,10 +1,13 @@
 //! A case of the self-test: a path, two stock kernels, a workload and what goes wrong, as a scenario.
 
+use super::peers::Change;
+use super::run::Place;
 use ackord_diagnose::Cause;
 use ackord_live::Direction;
 use ackord_path::TokenBucket;
 use ackord_scenario::{Errors, Scenario, ScenarioFile};
 use ackord_units::{Bytes, Rate};
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 /// The kernel at both ends.
@@ -58,6 +61,24 @@ pub struct Plan {
     pub start_ms: u64,
     /// What the client is.
     pub client: Client,
+    /// Which part of the self-test the case belongs to.
+    pub suite: Suite,
+    /// Rewritings of the captures after the run, in order.
+    pub changes: Vec<Change>,
+    /// Places whose captures are scored.
+    pub scored: &'static [Place],
+}
+
+/// Part of the self-test. Each has its own figures, so that those of one stay comparable when cases are
+/// added to the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Suite {
+    /// Linux at both ends, whole captures.
+    #[default]
+    Kernels,
+    /// Peers that are not Linux, captures that are not tidy.
+    Peers,
 }
 
 /// What the client is.
@@ -114,6 +135,9 @@ impl Plan {
             shaper: None,
             start_ms: 50,
             client: Client::Kernel,
+            suite: Suite::Kernels,
+            changes: Vec::new(),
+            scored: &Place::ALL,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The self-test's report: the matrix of confusions in seconds, and what follows from it.
 
-use super::plan::KERNEL;
+use super::plan::{KERNEL, Suite};
 use super::run::Place;
 use super::score::{Matrix, Named, Score};
 use super::trial::CaseScore;
@@ -32,8 +32,32 @@ pub struct SelfTestReport {
     pub places: Vec<GroupShare>,
     /// The same by what was tried.
     pub families: Vec<GroupShare>,
+    /// The same of cases with other peers and other captures, which count nowhere above.
+    pub peers: Vec<GroupShare>,
+    /// Time lost by causes that the connection cannot have: no byte of it was lost or sent twice.
+    pub invented: Vec<Invented>,
+    /// Captures of connections of which no byte was lost or sent twice.
+    pub whole: usize,
     /// Every case.
     pub cases: Vec<CaseScore>,
+}
+
+/// Invented loss in one capture.
+#[derive(Clone, Debug, Serialize)]
+pub struct Invented {
+    /// The case.
+    pub case: String,
+    /// Where the capture was taken.
+    pub place: Place,
+    /// Seconds by cause.
+    pub causes: Vec<(Cause, f64)>,
+}
+
+impl Invented {
+    /// Returns the seconds of all causes.
+    pub fn seconds(&self) -> f64 {
+        self.causes.iter().map(|one| one.1).sum()
+    }
 }
 
 /// What share of some captures was named rightly.
@@ -85,11 +109,12 @@ impl GroupShare {
 
 /// Adds up what came of every case.
 pub fn report(cases: Vec<CaseScore>) -> SelfTestReport {
-    let scores = || cases.iter().flat_map(|case| &case.scores);
+    let of = |suite: Suite| cases.iter().filter(move |case| case.suite == suite);
+    let kernels = || of(Suite::Kernels).flat_map(|case| &case.scores);
     let mut matrix = Matrix::default();
-    scores().for_each(|score| matrix += &score.matrix);
+    kernels().for_each(|score| matrix += &score.matrix);
     let with = |name: &str, causes: fn(usize) -> bool| {
-        let cases = cases.iter().filter(|case| causes(case.injected.len()));
+        let cases = of(Suite::Kernels).filter(|case| causes(case.injected.len()));
         GroupShare::of(name, cases.flat_map(|case| &case.scores))
     };
     let groups = vec![
@@ -99,12 +124,12 @@ pub fn report(cases: Vec<CaseScore>) -> SelfTestReport {
         with("all", |_| true),
     ];
     let at =
-        |place: Place| GroupShare::of(place.name(), scores().filter(|score| score.place == place));
-    let mut by_family: BTreeMap<&str, Vec<&Score>> = BTreeMap::new();
-    for case in &cases {
-        by_family.entry(&case.family).or_default().extend(&case.scores);
+        |place: Place| GroupShare::of(place.name(), kernels().filter(|score| score.place == place));
+    let mut peers = by_family(of(Suite::Peers));
+    if !peers.is_empty() {
+        peers.push(GroupShare::of("all", of(Suite::Peers).flat_map(|case| &case.scores)));
     }
-    let families = by_family.into_iter().map(|(name, of)| GroupShare::of(name, of.into_iter()));
+    let scores = || cases.iter().flat_map(|case| &case.scores);
     SelfTestReport {
         version: VERSION.to_owned(),
         kernel: KERNEL.to_owned(),
@@ -114,9 +139,36 @@ pub fn report(cases: Vec<CaseScore>) -> SelfTestReport {
         matrix,
         groups,
         places: Place::ALL.map(at).to_vec(),
-        families: families.collect(),
+        families: by_family(of(Suite::Kernels)),
+        peers,
+        invented: invented(&cases),
+        whole: scores().filter(|score| score.whole).count(),
         cases,
     }
+}
+
+fn by_family<'a>(cases: impl Iterator<Item = &'a CaseScore>) -> Vec<GroupShare> {
+    let mut by_family: BTreeMap<&str, Vec<&Score>> = BTreeMap::new();
+    for case in cases {
+        by_family.entry(&case.family).or_default().extend(&case.scores);
+    }
+    by_family.into_iter().map(|(name, of)| GroupShare::of(name, of.into_iter())).collect()
+}
+
+/// Returns the captures with invented loss, most seconds first.
+fn invented(cases: &[CaseScore]) -> Vec<Invented> {
+    let of_case = |case: &CaseScore| {
+        let scores = case.scores.iter().filter(|score| !score.invented.is_empty());
+        let one = |score: &Score| Invented {
+            case: case.case.clone(),
+            place: score.place,
+            causes: score.invented.clone(),
+        };
+        scores.map(one).collect::<Vec<_>>()
+    };
+    let mut found: Vec<Invented> = cases.iter().flat_map(of_case).collect();
+    found.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
+    found
 }
 
 /// The report as a document. `command` made it.
@@ -144,6 +196,12 @@ pub fn self_test_document(report: &SelfTestReport, command: &str) -> Document {
         "family",
         &report.families,
     )));
+    let mut sections = match report.families.is_empty() {
+        true => Vec::new(),
+        false => vec![overview, confusions, families],
+    };
+    sections.extend((!report.peers.is_empty()).then(|| peers_section(report)));
+    sections.push(invented_section(report));
     Document {
         title: "Diagnosis, measured".to_owned(),
         purpose: "Does `ackord diagnose` name what truly held a connection up? Stock kernels, causes \
@@ -156,8 +214,40 @@ pub fn self_test_document(report: &SelfTestReport, command: &str) -> Document {
             fact("captures", report.captures.to_string()),
             fact("connection not found in", report.not_found.to_string()),
         ],
-        sections: vec![overview, confusions, families],
+        sections,
     }
+}
+
+fn peers_section(report: &SelfTestReport) -> Section {
+    Section::new("Other peers, other captures")
+        .with(Block::Text(
+            "Captures of stock kernels rewritten as other stacks and other capture points would leave \
+             them: identification fields of IPv4, probes, timestamps, the order of ACKs, both \
+             interfaces of a router, one direction, a part; and slow readers and policers. They \
+             count in no other table."
+                .to_owned(),
+        ))
+        .with(Block::Table(shares("", "family", &report.peers)))
+}
+
+fn invented_section(report: &SelfTestReport) -> Section {
+    let seconds: f64 = report.invented.iter().map(Invented::seconds).sum();
+    let section = Section::new("Invented loss").with(Block::Text(format!(
+        "Where no byte was lost or sent twice, no time can be lost to an outage, a timeout or random \
+         loss. Of {} such captures {} have invented loss, {seconds:.1} s.",
+        report.whole,
+        report.invented.len(),
+    )));
+    if report.invented.is_empty() {
+        return section;
+    }
+    let named = |one: &(Cause, f64)| format!("{} {:.2} s", one.0.name(), one.1);
+    section.with(Block::Table(table!(&report.invented, |one| [
+        words("case") => &one.case,
+        words("place") => one.place.name(),
+        numbers("seconds", "s") => Cell::number(one.seconds(), 2),
+        words("as") => one.causes.iter().map(named).collect::<Vec<_>>().join(", "),
+    ])))
 }
 
 fn percent(of: Named) -> Cell {

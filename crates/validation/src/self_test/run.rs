@@ -67,6 +67,9 @@ pub enum SelfTestError {
     /// The system refused.
     #[error("cannot write what the self-test leaves")]
     Io(#[from] io::Error),
+    /// Kept cases cannot be read.
+    #[error("cannot read kept cases: `{}`: {}", .0.display(), .1)]
+    Kept(PathBuf, String),
     /// Somebody stopped it.
     #[error("stopped")]
     Stopped,

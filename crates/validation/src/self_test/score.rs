@@ -42,8 +42,28 @@ pub struct Score {
     pub false_seconds: f64,
     /// Those of them that were not within a base round trip either.
     pub false_apart: f64,
+    /// Seconds reported as lost to an outage, a timeout or random loss in a connection of which no byte
+    /// was lost or sent twice, by cause.
+    #[serde(default)]
+    pub invented: Vec<(Cause, f64)>,
+    /// True if no byte of the connection was lost or sent twice.
+    #[serde(default)]
+    pub whole: bool,
     /// Whether the connection was found at all.
     pub found: bool,
+}
+
+/// Returns true for causes that a connection cannot have of which no byte was lost or sent twice.
+pub(super) fn invented(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::Outage
+            | Cause::RandomLoss
+            | Cause::TimeoutTail
+            | Cause::TimeoutWindow
+            | Cause::TimeoutSmallWindow
+            | Cause::TimeoutLostRetransmission
+    )
 }
 
 impl Default for Matrix {
@@ -93,17 +113,21 @@ enum Right {
     Nowhere,
 }
 
-/// Whether a capture shows anybody else.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Others {
-    Shown,
-    Hidden,
+/// What a capture can show.
+#[derive(Clone, Copy)]
+struct Shown {
+    /// Other connections are in the capture.
+    others: bool,
+    /// Both directions are.
+    both_ways: bool,
 }
 
 /// Where no other connection is in the capture nobody can say that its share is unfair: the path is full.
-fn accepts(truth: &TrueInterval, said: Cause, others: Others) -> bool {
+/// Where one direction is missing, an unknown cause is as right as the true one.
+fn accepts(truth: &TrueInterval, said: Cause, shown: Shown) -> bool {
     let full = truth.cause == Cause::UnfairShare && said == Cause::PathLimited;
-    truth.cause == said || truth.also == Some(said) || (full && others == Others::Hidden)
+    let hidden = matches!(said, Cause::Unknown | Cause::CaptureArtefact) && !shown.both_ways;
+    truth.cause == said || truth.also == Some(said) || (full && !shown.others) || hidden
 }
 
 /// Holds what was said of a capture against the truth.
@@ -112,7 +136,7 @@ pub(super) fn score(truth: &TruthFile, place: Place, said: &Diagnosis) -> Score 
     let mine =
         |one: &&Connection| (one.client, one.server) == ends || (one.server, one.client) == ends;
     let found = said.connections.iter().find(mine);
-    let others = if said.connections.len() > 1 { Others::Shown } else { Others::Hidden };
+    let shown = Shown { others: said.connections.len() > 1, both_ways: !truth.one_way };
     let mut score = Score {
         place,
         matrix: Matrix::default(),
@@ -121,6 +145,11 @@ pub(super) fn score(truth: &TruthFile, place: Place, said: &Diagnosis) -> Score 
         lost: Named::default(),
         false_seconds: 0.0,
         false_apart: 0.0,
+        invented: found.filter(|_| truth.is_whole()).map_or(Vec::new(), |connection| {
+            let of = connection.causes.iter().filter(|share| invented(share.cause));
+            of.map(|share| (share.cause, share.seconds)).collect()
+        }),
+        whole: truth.is_whole(),
         found: found.is_some(),
     };
     let shift = truth.began_s.iter().find(|one| one.0 == place).map_or(0.0, |one| one.1);
@@ -144,9 +173,9 @@ pub(super) fn score(truth: &TruthFile, place: Place, said: &Diagnosis) -> Score 
                 Some(next) => (next.1.min(one.to_s), next.2),
                 None => (one.to_s, Cause::Unknown),
             };
-            let right = if accepts(one, cause, others) {
+            let right = if accepts(one, cause, shown) {
                 Right::Here
-            } else if near(truth, number, ((from + to) / 2.0, cause), others) {
+            } else if near(truth, number, ((from + to) / 2.0, cause), shown) {
                 Right::Near
             } else {
                 Right::Nowhere
@@ -160,11 +189,11 @@ pub(super) fn score(truth: &TruthFile, place: Place, said: &Diagnosis) -> Score 
 }
 
 /// Whether this would have been right within a round trip.
-fn near(truth: &TruthFile, number: usize, (at, cause): (f64, Cause), others: Others) -> bool {
+fn near(truth: &TruthFile, number: usize, (at, cause): (f64, Cause), shown: Shown) -> bool {
     let (from, to) = (at - truth.base_rtt_s, at + truth.base_rtt_s);
     let before = truth.intervals[..number].iter().rev().take_while(|one| one.to_s > from);
     let after = truth.intervals[number..].iter().take_while(|one| one.from_s < to);
-    before.chain(after).any(|one| accepts(one, cause, others))
+    before.chain(after).any(|one| accepts(one, cause, shown))
 }
 
 impl Score {
@@ -208,7 +237,11 @@ mod tests {
                 .iter()
                 .map(|&(from_s, to_s, cause, also)| TrueInterval { from_s, to_s, cause, also })
                 .collect(),
+            suite: crate::self_test::Suite::Kernels,
             kernels: [None, None],
+            whole: Some(true),
+            scored: Place::ALL.to_vec(),
+            one_way: false,
         }
     }
 

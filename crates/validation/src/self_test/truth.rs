@@ -49,13 +49,19 @@ pub(super) fn truth(plan: &Plan, facts: &Facts) -> Vec<TrueInterval> {
         let from_s = step as f64 * STEP;
         let to_s = (from_s + STEP).min(facts.last_seen - began);
         let (cause, also) = judge.judge(began + (from_s + to_s) / 2.0);
-        let also = also.filter(|also| *also != cause);
+        let also = reading(plan, cause).or(also).filter(|also| *also != cause);
         match intervals.last_mut().filter(|last| (last.cause, last.also) == (cause, also)) {
             Some(last) => last.to_s = to_s,
             None => intervals.push(TrueInterval { from_s, to_s, cause, also }),
         }
     }
     intervals
+}
+
+/// Returns the other view of a receiver window in cases whose application reads slowly: its window is zero for
+/// want of reading, whether the last bytes of it can be used or not.
+fn reading(plan: &Plan, cause: Cause) -> Option<Cause> {
+    (plan.reader.is_some() && cause == Cause::ReceiverWindow).then_some(Cause::ZeroWindow)
 }
 
 struct Judge<'a> {

@@ -1,8 +1,10 @@
 //! What a case leaves: three captures, its scenario, and the truth.
 
 use super::facts::{FLOW, Facts, index};
-use super::plan::Plan;
+use super::peers::{Change, rewrite};
+use super::plan::{Plan, Suite};
 use super::run::{Place, SelfTestError, run};
+use super::score::invented;
 use super::truth::{TrueInterval, truth};
 use ackord_diagnose::Cause;
 use ackord_live::Direction;
@@ -20,6 +22,9 @@ pub struct TruthFile {
     pub case: String,
     /// Its family.
     pub family: String,
+    /// Part of the self-test.
+    #[serde(default)]
+    pub suite: Suite,
     /// What was injected; nothing in a clean case.
     pub injected: Vec<Cause>,
     /// Who opened the connection under test.
@@ -39,6 +44,31 @@ pub struct TruthFile {
     pub intervals: Vec<TrueInterval>,
     /// What the kernels counted, the client's and the server's.
     pub kernels: [Option<KernelTotals>; 2],
+    /// True if no byte was dropped on the path or sent twice; absent in cases kept by older programs.
+    #[serde(default)]
+    pub whole: Option<bool>,
+    /// Places whose captures are scored.
+    #[serde(default = "everywhere")]
+    pub scored: Vec<Place>,
+    /// True if the captures have one direction only: an unknown cause is then as right as the true one.
+    #[serde(default)]
+    pub one_way: bool,
+}
+
+fn everywhere() -> Vec<Place> {
+    Place::ALL.to_vec()
+}
+
+impl TruthFile {
+    /// Returns true if nothing of the connection was lost or sent twice, so that no time can be lost to
+    /// that. Without `whole` the kernels' counters decide; also the truth must have no such cause.
+    pub(super) fn is_whole(&self) -> bool {
+        let counted = || self.kernels.iter().all(|it| it.is_some_and(|it| it.retransmitted == 0));
+        let lost = |one: &TrueInterval| {
+            invented(one.cause) || one.also.is_some_and(invented) || one.cause == Cause::SynLoss
+        };
+        self.whole.unwrap_or_else(counted) && !self.intervals.iter().any(lost)
+    }
 }
 
 /// What a kernel counted by the end of a connection.
@@ -73,9 +103,10 @@ pub fn make_case(plan: &Plan, folder: &Path) -> Result<TruthFile, SelfTestError>
     let addresses = FlowAddresses::of(FLOW, nodes, IpVersion::V4);
     let began = facts.packets[index(Side::Client)].first().map_or(0.0, |first| first.at);
     let first_seen = |place: usize| facts.first_seen[place].map_or(0.0, |at| at - began);
-    let truth = TruthFile {
+    let mut truth = TruthFile {
         case: plan.name(),
         family: plan.family.to_owned(),
+        suite: plan.suite,
         injected: plan.injected.clone(),
         client: addresses.client,
         server: addresses.server,
@@ -85,7 +116,11 @@ pub fn make_case(plan: &Plan, folder: &Path) -> Result<TruthFile, SelfTestError>
         began_s: [0, 1, 2].map(|place| (Place::ALL[place], first_seen(place))),
         intervals: truth(plan, &facts),
         kernels: [totals(&facts, 0), totals(&facts, 1)],
+        whole: Some(facts.is_whole()),
+        scored: plan.scored.to_vec(),
+        one_way: plan.changes.iter().any(|change| matches!(change, Change::OneWay(_))),
     };
+    rewrite(plan, folder, began, &mut truth)?;
     let json = serde_json::to_vec_pretty(&truth).map_err(std::io::Error::from)?;
     std::fs::write(folder.join("truth.json"), json)?;
     std::fs::write(folder.join("scenario.toml"), plan.text())?;

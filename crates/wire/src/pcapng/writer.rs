@@ -79,8 +79,21 @@ impl<W: Write> PcapngWriter<W> {
     /// # Errors
     /// What the output answers.
     pub fn add_interface(&mut self, name: &str, description: &str) -> io::Result<InterfaceIndex> {
+        self.add_interface_of(LinkType::RAW, name, description)
+    }
+
+    /// Adds an interface whose packets begin with the header of this link type.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn add_interface_of(
+        &mut self,
+        link: LinkType,
+        name: &str,
+        description: &str,
+    ) -> io::Result<InterfaceIndex> {
         self.begin_block(INTERFACE_DESCRIPTION);
-        self.put(&LinkType::RAW.0.to_le_bytes());
+        self.put(&link.0.to_le_bytes());
         // Two bytes reserved, then the limit on the captured length, or zero.
         self.put(&[0; 2]);
         self.put(&self.snap_len.map_or(0, NonZeroU32::get).to_le_bytes());

@@ -264,6 +264,12 @@ fn no_remedy_beats_a_policer_that_the_diagnosis_took_for_something_else() {
         ("5 Mbit/s", "15 kB", Place::Client),
     ] {
         let (mut connection, trace) = seen(&limited("policer", rate, burst, place), 1);
+        if let Some(policer) = connection.path.policer.take() {
+            connection.path.policer = Some(policer);
+            let limit = Facts::of(&connection, Some(&trace)).limit.expect("a limit");
+            assert_eq!((limit.bit_s, limit.kind), (policer.rate_bit_s, LimitKind::Bucket));
+            connection.path.policer = None;
+        }
         for share in &mut connection.causes {
             if share.cause == Cause::Policer {
                 share.cause = Cause::RandomLoss;
@@ -309,7 +315,7 @@ fn a_slow_steady_reader_is_offered_no_larger_buffer() {
     let fast = Facts::of(&connection, Some(&trace)).limit.expect("a limit");
     assert_eq!(fast.kind, LimitKind::Capacity, "a small buffer is read as fast as it is filled");
     // 4 Mbit/s: 5 kB each 10 ms, of a buffer of 64 kB that is nearly full.
-    let mut slow = Trace { connection: trace.connection, points: Vec::new() };
+    let mut slow = Trace { connection: trace.connection, ..Trace::default() };
     for step in 0..600_u64 {
         let (t, acked) = (0.02 + 0.01 * step as f64, 5_000 * step);
         let free = if step % 2 == 0 { 3_000 } else { 8_000 };

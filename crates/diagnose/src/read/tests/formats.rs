@@ -4,14 +4,15 @@ use super::super::Reader;
 use super::files::{self, ORDERS, Order};
 use super::frames::{ethernet, expected, ipv4, tcp};
 use super::{Trickle, read, sound};
-use crate::Seen;
+use crate::{ArtefactKind, Options, Seen, diagnose, without_progress};
 use ackord_units::Time;
 use std::io::Cursor;
 
 #[test]
 fn every_format_tells_the_same_frames_and_their_times() {
     for (name, file) in files::all() {
-        let (seen, about) = sound(&file);
+        let (mut seen, about) = sound(&file);
+        seen.iter_mut().for_each(|seen| seen.hop = 0);
         let ns_per_unit = if name.ends_with("3c4d") { 1 } else { 1_000 };
         let at = |number| Time::from_nanos(1_000_000_000_000 + number * ns_per_unit);
         let expected = [1, 3].map(|frame| Seen { frame, at: at(frame), file: 3, ..expected(4) });
@@ -166,9 +167,68 @@ fn simple_and_old_packets_are_read_and_what_is_unknown_is_passed_over() {
         let second = 1_000_000_000;
         assert_eq!(times, [(1, second), (2, second), (3, 2 * second)], "without time: the last");
         assert!(seen.iter().all(|seen| seen.payload_len == 32));
+        assert_eq!((about.without_time, about.first_without_time), (1, 2));
         assert_eq!((about.frames, about.snap_len, about.dropped), (4, Some(70), Some(5)));
         assert_eq!(about.others, [("journal entry".to_owned(), 1)]);
     }
+}
+
+/// The artefacts of the whole file in the answer: kind, count, first frame.
+fn artefacts(file: &[u8]) -> Vec<(ArtefactKind, u64, u64)> {
+    let reader = Reader::from_reader("test", Box::new(Cursor::new(file.to_vec())), 0);
+    let reader = reader.unwrap_or_else(|error| panic!("{error}"));
+    let answered = diagnose(vec![reader], &Options::default(), &mut without_progress);
+    let (diagnosis, _) = answered.expect("memory does not fail");
+    diagnosis.artefacts.iter().map(|one| (one.kind, one.count, one.frame)).collect()
+}
+
+#[test]
+fn packets_without_time_are_an_artefact() {
+    let frame = ethernet(0x0800, &ipv4(6, &tcp()));
+    for order in ORDERS {
+        let mut file = files::pcapng(order, 1, &files::three());
+        let has =
+            |file: &[u8]| artefacts(file).into_iter().find(|one| one.0 == ArtefactKind::NoTimes);
+        assert_eq!(has(&file), None);
+        for _ in 0..5 {
+            let simple = [&order.u32(frame.len() as u32)[..], &frame].concat();
+            file.extend(files::block(order, 3, &simple));
+        }
+        assert_eq!(has(&file), Some((ArtefactKind::NoTimes, 5, 4)));
+        assert!(artefacts(&file).iter().all(|one| one.0 != ArtefactKind::ReorderedTimestamps));
+    }
+}
+
+#[test]
+fn times_of_two_interfaces_are_compared_in_nanoseconds() {
+    let frame = ethernet(0x0800, &ipv4(6, &tcp()));
+    let backwards = |microseconds: &[(u32, u64)]| {
+        let order = Order::Little;
+        let mut file = files::section(order);
+        // Microseconds, nanoseconds, and seconds later.
+        file.extend(files::interface(order, 1, 0, &[]));
+        file.extend(files::interface(order, 1, 0, &files::option(order, 9, &[9])));
+        let offset = files::option(order, 14, &order.u64(1));
+        file.extend(files::interface(order, 1, 0, &offset));
+        for (number, (interface, at)) in microseconds.iter().enumerate() {
+            let mut frame = frame.clone();
+            frame[41] = number as u8;
+            let stamp = match interface {
+                0 => *at,
+                1 => at * 1_000,
+                _ => at - 1_000_000,
+            };
+            file.extend(files::enhanced(order, *interface, stamp, &frame, &[]));
+        }
+        let found = artefacts(&file);
+        found.into_iter().find(|one| one.0 == ArtefactKind::ReorderedTimestamps).map(|one| one.1)
+    };
+    let start = 5_000_000;
+    assert_eq!(backwards(&[(0, start), (1, start + 1), (2, start + 2), (0, start + 3)]), None);
+    assert_eq!(
+        backwards(&[(0, start + 9), (1, start + 1), (2, start + 2), (0, start + 10)]),
+        Some(2)
+    );
 }
 
 #[test]
@@ -250,9 +310,9 @@ fn large_blocks_without_packets_are_passed_over() {
 #[test]
 fn frames_of_unknown_links_are_counted_by_their_link() {
     let frames = vec![vec![0; 60]; 5];
-    let (seen, about) = sound(&files::pcap(Order::Little, files::MICROS, 127, &frames));
+    let (seen, about) = sound(&files::pcap(Order::Little, files::MICROS, 220, &frames));
     assert!(seen.is_empty());
-    assert_eq!(about.others, [("Wi-Fi frame (link type 127)".to_owned(), 5)]);
+    assert_eq!(about.others, [("USB packet (link type 220)".to_owned(), 5)]);
     // Bits that tell of a frame check sequence are not part of the link type.
     let file = files::pcap(Order::Big, files::MICROS, 0x5400_0001, &files::three());
     assert_eq!(sound(&file).0.len(), 2);

@@ -124,6 +124,8 @@ pub(super) fn all() -> Vec<Framed> {
         for (name, bytes) in tunnels(version, ether_type, &ip) {
             all.push(Framed { name, link: 1, version, bytes });
         }
+        all.extend(super::devices::all(version, ether_type, &ip));
+        all.extend(super::wireless::all(version, ether_type, &ip));
     }
     for (name, bytes) in extended() {
         all.push(Framed { name, link: 101, version: 6, bytes });

@@ -6,7 +6,7 @@ use super::frames::{self, Framed, TCP_LEN, ethernet, expected, ipv4, ipv6, joine
 use crate::Seen;
 use ackord_units::Time;
 
-const STAMP: Stamp = Stamp { frame: 1, at: Time::ZERO, file: 0, interface: 0 };
+const STAMP: Stamp = Stamp { frame: 1, at: Time::ZERO, file: 0, interface: 0, direction: 0 };
 
 fn down(link: u16, bytes: &[u8], wire: usize) -> (Outcome, Option<Seen>) {
     let mut out = Vec::new();
@@ -20,6 +20,7 @@ fn every_link_layer_and_every_tunnel_leads_to_the_same_packet() {
     for Framed { name, link, version, bytes } in frames::all() {
         let (outcome, seen) = down(link, &bytes, bytes.len());
         assert_eq!(outcome, Outcome::Tcp, "{name}, version {version}");
+        let seen = seen.map(|seen| Seen { hop: 0, radio: None, ..seen });
         let mut expected = expected(version);
         if link == 101 {
             // Extension headers are bytes of the packet.
@@ -56,6 +57,24 @@ fn snap_lengths_of_64_bytes_hold_ethernet_and_ipv4_with_timestamps() {
     assert_eq!(outcome, Outcome::Tcp);
     assert_eq!(seen.expect("TCP").timestamps, expected(4).timestamps);
     assert_eq!(down(1, &bytes[..64], bytes.len()).0, Outcome::Tcp);
+}
+
+#[test]
+fn options_are_cut_off_only_where_there_are_some() {
+    for with_options in [false, true] {
+        let header = if with_options { TCP_LEN } else { 20 };
+        let mut tcp = tcp();
+        tcp[12] = (header as u8 / 4) << 4;
+        let bytes = ethernet(0x0800, &ipv4(6, &tcp));
+        for len in 34 + 16..bytes.len() {
+            let seen = down(1, &bytes[..len], bytes.len()).1.expect("TCP");
+            assert_eq!(
+                seen.options_cut,
+                with_options && len < 34 + header,
+                "{header}, cut at {len}"
+            );
+        }
+    }
 }
 
 #[test]

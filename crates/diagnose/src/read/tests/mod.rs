@@ -3,22 +3,31 @@
 //! | file | what |
 //! | --- | --- |
 //! | `frames.rs` | one packet in every link layer and tunnel |
+//! | `devices.rs`, `wireless.rs` | the same in rarer link layers, and in 802.11 |
 //! | `files.rs` | frames in every format of file |
 //! | `layers.rs` | every way down to TCP, cut at every length; what is not TCP |
+//! | `nesting.rs` | tunnels within tunnels, in any order and cut anywhere |
+//! | `hop.rs` | fingerprints of capture points |
 //! | `formats.rs` | every format, cut at every length; sections, times, counts of losses |
 //! | `packing.rs` | packed files, whole, in parts and cut |
 //! | `opening.rs` | what is said of files that are no captures |
+//! | `blocks.rs` | the same in blocks, by several threads |
 //! | `damage.rs` | any bytes, and sound captures with some bytes changed |
 //! | `tshark.rs` | the same captures as tshark reads them |
 
+mod blocks;
 mod damage;
+mod devices;
 mod files;
 mod formats;
 mod frames;
+mod hop;
 mod layers;
+mod nesting;
 mod opening;
 mod packing;
 mod tshark;
+mod wireless;
 
 use super::{OpenError, Reader};
 use crate::{CaptureRead, Seen};

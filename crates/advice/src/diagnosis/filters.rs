@@ -1,0 +1,176 @@
+//! Display filters for Wireshark: a connection as a stream number or by its addresses, and the frames of an interval.
+//!
+//! Wireshark numbers streams by the first packet of each address/port pair in the file; a SYN with another sequence
+//! number between the same ends starts a new stream. The list of connections does not always show how Wireshark
+//! divides the packets. A number is given only where it does; elsewhere the filter names the addresses, and the frames
+//! if several connections have the same ends.
+
+use ackord_diagnose::{Artefact, ArtefactKind, Cause, Connection, Diagnosis, Interval};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
+/// The filters of a diagnosis.
+pub struct Filters {
+    /// Stream numbers in the order of connections, up to the first that is unknown.
+    streams: Vec<u32>,
+    /// Number of connections between the same ends.
+    by_ends: BTreeMap<[SocketAddr; 2], u32>,
+    /// Whether frame numbers are those of a single file.
+    one_file: bool,
+}
+
+impl Filters {
+    /// Computes the stream number of every connection.
+    pub fn of(diagnosis: &Diagnosis) -> Filters {
+        let one_file = diagnosis.captures.len() == 1;
+        let whole = diagnosis.captures.iter().all(|read| read.malformed == 0);
+        // An ICMP error contains a TCP header, which may start a stream in Wireshark.
+        let is_icmp = |(kind, _): &(String, u64)| kind.starts_with("ICMP");
+        let errors = diagnosis.captures.iter().flat_map(|read| &read.others).any(is_icmp);
+        let in_order =
+            diagnosis.artefacts.iter().all(|found| found.kind != ArtefactKind::ReorderedTimestamps);
+        let numbered = one_file && whole && !errors && in_order;
+        let streams = if numbered { streams(&diagnosis.connections) } else { Vec::new() };
+        let mut by_ends = BTreeMap::new();
+        for connection in &diagnosis.connections {
+            *by_ends.entry(ends(connection)).or_default() += 1;
+        }
+        Filters { streams, by_ends, one_file }
+    }
+
+    /// Returns the number that Wireshark gives to this connection in `tcp.stream`, if it is certain.
+    pub fn stream(&self, connection: &Connection) -> Option<u32> {
+        self.streams.get(connection.id as usize).copied()
+    }
+
+    /// Returns a filter for the packets of a connection.
+    pub fn connection(&self, connection: &Connection) -> String {
+        if let Some(stream) = self.stream(connection) {
+            return format!("tcp.stream eq {stream}");
+        }
+        let addresses = by_address(connection.client, connection.server);
+        let several = self.by_ends.get(&ends(connection)).is_some_and(|count| *count > 1);
+        match (connection.intervals.first(), connection.intervals.last()) {
+            (Some(first), Some(last)) if several && self.one_file => {
+                format!("{addresses} && {}", frames(first.frames[0], last.frames[1]))
+            }
+            _ => addresses,
+        }
+    }
+
+    /// Returns a filter for the frames of an interval.
+    pub fn interval(&self, connection: &Connection, interval: &Interval) -> String {
+        let [first, last] = interval.frames;
+        let of_connection = match (self.one_file, self.stream(connection)) {
+            (true, Some(stream)) => format!("tcp.stream eq {stream}"),
+            (true, None) => by_address(connection.client, connection.server),
+            // The frames are those of one file, and it is not known of which.
+            (false, _) => return frames(first, last),
+        };
+        format!("{of_connection} && {}", frames(first, last))
+    }
+
+    /// Returns for each cause of a connection, greatest first, the filter for its longest interval.
+    pub(super) fn causes(&self, connection: &Connection) -> Vec<CauseFilter> {
+        let span = |interval: &Interval| interval.to_s - interval.from_s;
+        let mut longest: BTreeMap<Cause, &Interval> = BTreeMap::new();
+        for interval in &connection.intervals {
+            let kept = longest.entry(interval.cause).or_insert(interval);
+            if span(interval) > span(kept) {
+                *kept = interval;
+            }
+        }
+        let causes = connection.causes.iter().filter_map(|share| {
+            let interval = longest.get(&share.cause)?;
+            Some(CauseFilter { cause: share.cause, filter: self.interval(connection, interval) })
+        });
+        causes.collect()
+    }
+}
+
+/// A filter for frames that show a cause.
+#[derive(Serialize)]
+pub(super) struct CauseFilter {
+    pub(super) cause: Cause,
+    pub(super) filter: String,
+}
+
+/// Counts a new stream for every connection, up to the first of which it is uncertain.
+fn streams(connections: &[Connection]) -> Vec<u32> {
+    // Whether the latest connection between these ends carried data, by its ends.
+    let mut latest: BTreeMap<[SocketAddr; 2], bool> = BTreeMap::new();
+    let mut streams = Vec::new();
+    for (stream, connection) in (0..).zip(connections) {
+        let before = latest.insert(ends(connection), connection.bytes > 0);
+        let open = |found: &Artefact| found.kind == ArtefactKind::BeginsInTheMiddle;
+        let continued = connection.artefacts.iter().any(open);
+        // Without a SYN, Wireshark counts the packets as part of the connection before. A client that was refused
+        // may repeat its SYN with the same sequence number, which is no new stream.
+        match before {
+            None => {}
+            Some(true) if !continued => {}
+            Some(_) => break,
+        }
+        streams.push(stream);
+    }
+    streams
+}
+
+/// Both ends, the lesser first.
+fn ends(connection: &Connection) -> [SocketAddr; 2] {
+    let mut ends = [connection.client, connection.server];
+    ends.sort();
+    ends
+}
+
+fn frames(first: u64, last: u64) -> String {
+    format!("frame.number >= {first} && frame.number <= {last}")
+}
+
+fn by_address(client: SocketAddr, server: SocketAddr) -> String {
+    let field = match client.ip() {
+        IpAddr::V4(_) => "ip.addr",
+        IpAddr::V6(_) => "ipv6.addr",
+    };
+    format!(
+        "{field} == {} && {field} == {} && tcp.port == {} && tcp.port == {}",
+        client.ip(),
+        server.ip(),
+        client.port(),
+        server.port()
+    )
+}
+
+/// A diagnosis for programs: as it is, and each connection with its filters.
+#[derive(Serialize)]
+struct DiagnosisJson<'a> {
+    captures: &'a [ackord_diagnose::CaptureRead],
+    artefacts: &'a [Artefact],
+    connections: Vec<ConnectionJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ConnectionJson<'a> {
+    #[serde(flatten)]
+    connection: &'a Connection,
+    stream: Option<u32>,
+    filter: String,
+    cause_filters: Vec<CauseFilter>,
+}
+
+/// Returns the diagnosis as JSON, with a display filter for every connection and cause.
+pub fn diagnosis_json(diagnosis: &Diagnosis) -> String {
+    let filters = Filters::of(diagnosis);
+    let connections = diagnosis.connections.iter().map(|connection| ConnectionJson {
+        connection,
+        stream: filters.stream(connection),
+        filter: filters.connection(connection),
+        cause_filters: filters.causes(connection),
+    });
+    ackord_report::data::to_json(&DiagnosisJson {
+        captures: &diagnosis.captures,
+        artefacts: &diagnosis.artefacts,
+        connections: connections.collect(),
+    })
+}

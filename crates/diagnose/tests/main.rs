@@ -1,0 +1,6 @@
+//! Laws of the diagnosis that hold for connections whose truth is known, whatever the stacks and the
+//! capture are like.
+
+mod laws;
+mod properties;
+mod synthetic;
