@@ -51,7 +51,8 @@ use std::path::PathBuf;
 #[command(
     after_help = EXAMPLES,
     args_conflicts_with_subcommands = true,
-    subcommand_negates_reqs = true
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true
 )]
 pub(crate) struct DiagnoseArguments {
     #[command(subcommand)]
@@ -62,7 +63,7 @@ pub(crate) struct DiagnoseArguments {
     /// Show this connection in detail, by its number in the list
     #[arg(long, value_name = "N")]
     connection: Option<u32>,
-    /// Threads beside the one that reads; as many as there are processors, unless said otherwise
+    /// Threads besides the one that reads, or captures at a time if there are many; one per processor without it
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
     #[command(flatten)]
