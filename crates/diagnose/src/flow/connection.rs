@@ -395,7 +395,8 @@ impl Connection {
 
     /// Returns true if bytes were sent twice, are missing in the capture, or were lost by their packet numbers.
     pub(crate) fn lacks_bytes(&self) -> bool {
-        self.losses.iter().any(|loss| !loss.closing) || self.halves.iter().any(|half| half.counts.missing.count > 0)
+        self.losses.iter().any(|loss| !loss.closing)
+            || self.halves.iter().any(|half| half.counts.missing.count > 0)
     }
 
     /// Returns the sides in whose packet numbers a gap may show a loss.
