@@ -62,7 +62,7 @@ impl<'a> Allowance<'a> {
     /// Returns `Break` once the caller has stopped the work.
     pub(crate) fn go_on(&self) -> ControlFlow<()> {
         if !self.is_stopped() && (self.go_on)().is_break() {
-            self.stop();
+            self.stopped.store(true, Ordering::Relaxed);
         }
         if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
@@ -70,11 +70,6 @@ impl<'a> Allowance<'a> {
     /// Returns an error once the caller has stopped the work.
     pub(crate) fn check(&self) -> Result<(), Stopped> {
         if self.go_on().is_break() { Err(Stopped) } else { Ok(()) }
-    }
-
-    /// Ends the work.
-    pub(crate) fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
     }
 
     /// Whether work was ended by the caller.

@@ -54,9 +54,8 @@ pub use simulate::SimulateError;
 pub use table::{RemedyKind, remedies_for};
 pub use verify::{GainVerdict, Verification, connections_to_verify, verify};
 
-use ackord_diagnose::{Cause, Connection, Diagnosis, Trace};
+use ackord_diagnose::{Cause, Connection, Trace};
 use facts::Facts;
-use std::ops::ControlFlow;
 
 /// The answer for one connection.
 #[derive(Debug)]
@@ -114,37 +113,6 @@ pub fn advise(
     let tried: Vec<&str> = prediction.tried.iter().map(|one| one.remedy.as_str()).collect();
     let tried = if tried.is_empty() { "no remedy".to_owned() } else { tried.join(", ") };
     Advice::NothingToGain(format!("tried in simulation, without a gain: {tried}"))
-}
-
-/// Fills in the remedies of the connections with these numbers, with their packets as far as `traces` has them.
-/// `progress` is called with the connections done and to be done, at least once for each remedy; `Break` ends
-/// the work. There is no limit of time, so the same captures have the same remedies on any machine.
-pub fn advise_each(
-    diagnosis: &mut Diagnosis,
-    traces: &[Trace],
-    ids: &[u32],
-    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
-) {
-    let go_on = || ControlFlow::Continue(());
-    let allowance = Allowance::new(&go_on);
-    for (number, id) in ids.iter().enumerate() {
-        if allowance.is_stopped() || progress(number, ids.len()).is_break() {
-            break;
-        }
-        let Some(connection) = diagnosis.connections.iter_mut().find(|one| one.id == *id) else {
-            continue;
-        };
-        let trace = traces.iter().find(|trace| trace.connection == *id);
-        let advice = advise(connection, trace, &allowance, &mut |_, _| {
-            if progress(number, ids.len()).is_break() {
-                allowance.stop();
-            }
-        });
-        connection.remedies = match advice {
-            Advice::Helps(_, prediction) => prediction.remedies,
-            Advice::NothingToGain(_) | Advice::Unknown(_) => Vec::new(),
-        };
-    }
 }
 
 /// What TCP_NODELAY gives back where there is no model, if stalls take time.
