@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 pub struct FleetOptions {
     /// Name of the host at which all captures were taken; without one it is found for each capture.
     pub host: Option<String>,
-    /// Whether remedies are predicted for the [`MOST_ADVISED`] connections of each capture that lost most time.
+    /// Whether remedies are predicted for the three connections of each capture that lost most time.
     pub predict: bool,
 }
 
