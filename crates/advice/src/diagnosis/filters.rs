@@ -107,15 +107,19 @@ fn streams(connections: &[Connection]) -> (Vec<u32>, BTreeSet<u32>) {
     // The latest connection between these ends, and whether it carried data.
     let mut latest: BTreeMap<[SocketAddr; 2], (u32, bool)> = BTreeMap::new();
     let (mut streams, mut shared) = (Vec::new(), BTreeSet::new());
+    let mut uncertain = false;
     for (stream, connection) in (0..).zip(connections) {
         let Connection { id, bytes, .. } = *connection;
         let before = latest.insert(ends(connection), (id, bytes > 0));
-        let open = |found: &Artefact| found.kind == ArtefactKind::BeginsInTheMiddle;
-        let continued = connection.artefacts.iter().any(open);
+        let has = |kind| connection.artefacts.iter().any(|found: &Artefact| found.kind == kind);
+        let continued = has(ArtefactKind::BeginsInTheMiddle);
+        // What seems to be a hole in a connection that was open before may be another connection's SYN.
+        uncertain |= continued && has(ArtefactKind::MissingPackets);
         // Without a SYN, Wireshark counts the packets as part of the connection before. A client that was refused
         // may repeat its SYN with the same sequence number, which is no new stream.
         shared.extend(before.filter(|(_, data)| continued || !data).map(|(id, _)| id));
-        if shared.is_empty() {
+        uncertain |= !shared.is_empty();
+        if !uncertain {
             streams.push(stream);
         }
     }

@@ -189,7 +189,7 @@ fn filters_are_right_whatever_ends_are_used_again() {
         (
             "first open",
             &[(1001, Life::Open, 10), whole(1002, 9), whole(1001, 80_000), whole(1003, 5)],
-            4,
+            0,
         ),
     ];
     for (name, connections, numbered) in cases {
