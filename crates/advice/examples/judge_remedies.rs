@@ -31,6 +31,11 @@ fn main() -> ExitCode {
             Ok(judged) => judged,
             Err(error) => {
                 eprintln!("{}: {error}", situation.name);
+                let mut source = std::error::Error::source(&error);
+                while let Some(cause) = source {
+                    eprintln!("  {cause}");
+                    source = cause.source();
+                }
                 return ExitCode::FAILURE;
             }
         };
