@@ -179,7 +179,8 @@ fn filters_are_right_whatever_ends_are_used_again() {
                 (1001, Life::Refused, 10),
                 whole(1003, 5),
             ],
-            2,
+            // A SYN with the number of the first is the same connection, as in Wireshark.
+            3,
         ),
         (
             "refused anew",
