@@ -45,7 +45,9 @@ def test_a_diagnosis_has_the_bytes_of_the_command_line(capture: Path, command: s
     predicted = ak.diagnose(capture, predict=True)
     assert predicted.json == said()
     best = predicted.remedies[0]
-    assert best["low_percent"] < best["gain_percent"] < best["high_percent"]
+    # No gain is above what the path allows: there the interval ends.
+    assert best["low_percent"] < best["high_percent"]
+    assert best["low_percent"] <= best["gain_percent"] <= best["high_percent"]
     assert {"bbr", "snoop"} <= {remedy["remedy"] for remedy in predicted.remedies}
     assert predicted.causes == ak.diagnose(capture).causes
 

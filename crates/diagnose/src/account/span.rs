@@ -119,7 +119,7 @@ impl Stretch {
     /// Adds another stretch of the same kind.
     fn fold(&mut self, other: &Stretch) {
         if other.own.as_nanos() * u64::from(self.count) > self.own.as_nanos() {
-            self.frames = other.frames;
+            (self.frames, self.loss) = (other.frames, other.loss);
         }
         self.own += other.own;
         self.count = self.count.saturating_add(other.count);
@@ -138,8 +138,8 @@ impl Stretch {
 const MOST: usize = 2048;
 /// Folding that leaves more than this part of [`MOST`] is repeated over longer groups.
 const FOLDED_PART: usize = 2;
-/// Groups are not made longer than this many times the median stretch before losses are folded, too.
-const LONGEST_GROUP: u64 = 1 << 20;
+/// Lengths of groups, in median stretches, in which different losses stay apart.
+const SHORT_GROUPS: [u64; 4] = [4, 8, 16, 32];
 
 /// The account of one connection: without gaps, from its first packet on.
 #[derive(Clone, Debug)]
@@ -261,13 +261,15 @@ impl Account {
         let mut spans: Vec<Span> = self.stretches.iter().map(Stretch::span).collect();
         spans.sort_unstable();
         let median = spans[spans.len() / 2];
-        let mut times = 4_u64;
-        while self.stretches.len() > MOST / FOLDED_PART {
-            self.stretches = self.folded(
-                Span::from_nanos(median.as_nanos().saturating_mul(times)),
-                times < LONGEST_GROUP,
-            );
-            times = times.saturating_mul(2);
+        // Short groups first; then those of several losses, which are neighbours in time; longer ones last.
+        let lengths = SHORT_GROUPS.into_iter().map(|times| (times, true));
+        let longer = (2..63).map(|power| (1 << power, false));
+        for (times, by_loss) in lengths.chain(longer) {
+            if self.stretches.len() <= MOST / FOLDED_PART {
+                return;
+            }
+            let longest = Span::from_nanos(median.as_nanos().saturating_mul(times));
+            self.stretches = self.folded(longest, by_loss);
         }
     }
 
@@ -357,6 +359,17 @@ mod tests {
             let (account, sums) = settled(&waits, count, uneven, |step| step as u32);
             assert_exact(&account, &waits, &sums);
         }
+    }
+
+    #[test]
+    fn keeps_losses_apart_by_time_however_many_there_are() {
+        let waits = [Wait::Recovery, Wait::Window];
+        let (account, _) =
+            settled(&waits, 20_000, |step| 1000 + step % 7, |step| (step / 2) as u32);
+        // No part of the account stands for more than a hundredth of all losses.
+        let recoveries = account.stretches().iter().filter(|one| one.wait == Wait::Recovery);
+        let most = recoveries.map(|one| one.count).max();
+        assert!(most <= Some(100), "{most:?}");
     }
 
     #[test]

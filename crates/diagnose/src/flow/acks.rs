@@ -149,6 +149,10 @@ impl Half {
             // The byte of a window probe, which fitted after all.
             missing = 0;
         }
+        if missing == 1 && self.counts.segments == 0 {
+            // A keep-alive began the capture: its number is that of a byte acknowledged long ago.
+            missing = 0;
+        }
         self.next = self.next.max(ack);
         let mut all = Acknowledged::default();
         if ack > self.una {

@@ -122,7 +122,7 @@ impl Connection {
             && fin
             && let Some(recovery) = self.recoveries[side]
         {
-            self.losses[recovery.loss as usize].closing = self.halves[side].hearing.una + 1 >= to;
+            self.losses[recovery.loss as usize].closing = self.halves[side].una + 1 >= to;
         }
         self.nothing_got_through(side, novelty);
         if let Some(recovery) = self.recoveries[side]
