@@ -52,7 +52,8 @@ use std::path::PathBuf;
 #[command(
     after_help = EXAMPLES,
     args_conflicts_with_subcommands = true,
-    subcommand_negates_reqs = true
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true
 )]
 pub(crate) struct DiagnoseArguments {
     #[command(subcommand)]
@@ -63,7 +64,7 @@ pub(crate) struct DiagnoseArguments {
     /// Show this connection in detail, by its number in the list
     #[arg(long, value_name = "N")]
     connection: Option<u32>,
-    /// Threads; as many as there are processors by default
+    /// Threads, or captures at a time if there are many; as many as there are processors by default
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
     #[command(flatten)]

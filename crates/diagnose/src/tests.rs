@@ -3,7 +3,7 @@
 use crate::causes::Sharing;
 use crate::flow::table::Table;
 use crate::report::answer;
-use crate::{Address, Cause, Connection, Sacks, Seen, Vantage};
+use crate::{Address, ArtefactKind, Cause, Connection, Sacks, Seen, Vantage};
 use ackord_units::Time;
 use ackord_wire::Flags;
 use proptest::prelude::*;
@@ -229,6 +229,73 @@ fn every_packet_twice_is_an_artefact_and_no_retransmission() {
     assert_conserved(&connection);
     assert_eq!(connection.retransmitted_bytes, 0);
     assert_eq!(connection.artefacts[0].count, 23);
+}
+
+#[test]
+fn a_thought_behind_a_delayed_ack_is_the_clients() {
+    // Seen at the server, 200 us away: the client thinks for 50 ms, and its ACK is delayed by 40 ms.
+    let mut packets = handshake(200);
+    for number in 0..20_u32 {
+        let at = 10_000 + u64::from(number) * 50_300;
+        let (ask, got) = (1 + number * 30, 1 + number * 5);
+        packets.push(packet(at, true, (ask, got), 30));
+        packets.push(packet(at + 50, false, (got, ask + 30), 5));
+        packets.push(packet(at + 40_300, true, (ask + 30, got + 5), 0));
+    }
+    let connection = diagnose(packets);
+    assert_conserved(&connection);
+    let idle = seconds(&connection, Cause::ClientIdle);
+    assert!(
+        (19.0 * 0.049..20.0 * 0.0502 + 0.01).contains(&idle),
+        "{idle}: {:?}",
+        connection.causes
+    );
+}
+
+#[test]
+fn full_segments_that_never_arrive_are_a_black_hole() {
+    let mut packets = handshake(20_000);
+    packets.push(packet(30_000, true, (1, 1), 100));
+    packets.push(packet(50_000, false, (1, 101), 200));
+    packets.push(packet(70_000, true, (101, 201), 0));
+    for segment in 0..3 {
+        packets.push(packet(80_000 + u64::from(segment), false, (201 + segment * MSS, 101), MSS));
+    }
+    for (number, at) in [300_000, 740_000, 1_620_000, 3_380_000].into_iter().enumerate() {
+        packets.push(packet(at + number as u64, false, (201, 101), MSS));
+    }
+    let connection = diagnose(packets);
+    assert_conserved(&connection);
+    let black = seconds(&connection, Cause::MtuBlackHole);
+    assert!(black > 3.0, "{:?}", connection.causes);
+    let reason = &connection.intervals.last().expect("one").reason;
+    assert!(reason.contains(&MSS.to_string()) && reason.contains("200 bytes"), "{reason}");
+}
+
+#[test]
+fn packets_in_another_order_than_their_times_are_sorted() {
+    // A second queue of the card delivers every fourth packet of the server 300 us late.
+    let whole = download(50_001, 0, 20);
+    let late = |number: usize, seen: &Seen| seen.src != SERVER || number % 8 != 3;
+    let mut ordered: Vec<(u64, Seen)> = whole
+        .iter()
+        .enumerate()
+        .map(|(number, seen)| {
+            let delay = if late(number, seen) { 0 } else { 300_000 };
+            (seen.at.as_nanos() + delay, *seen)
+        })
+        .collect();
+    ordered.sort_by_key(|(at, _)| *at);
+    let in_order = diagnose(whole);
+    let sorted = diagnose(ordered.into_iter().map(|(_, seen)| seen).collect());
+    assert_conserved(&sorted);
+    let backwards = sorted.artefacts.iter().find(|it| it.kind == ArtefactKind::ReorderedTimestamps);
+    assert!(backwards.is_some_and(|it| it.count > 10), "{:?}", sorted.artefacts);
+    // The first late packet is taken where it is.
+    assert_eq!(in_order.retransmitted_bytes, 0);
+    assert!(sorted.retransmitted_bytes <= u64::from(MSS), "{}", sorted.retransmitted_bytes);
+    let growth = |one: &Connection| seconds(one, Cause::PathLimited);
+    assert!((growth(&sorted) - growth(&in_order)).abs() < 0.01);
 }
 
 /// A download of the client's from another port, from `begins` on: a window of ten segments a round trip.

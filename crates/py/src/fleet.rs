@@ -34,9 +34,7 @@ fn four(tables: fleet::Tables) -> PyResult<Four> {
     Ok((Table::of(connections)?, Table::of(causes)?, Table::of(remedies)?, Table::of(files)?))
 }
 
-fn columns(
-    tables: &(PyRef<'_, Table>, PyRef<'_, Table>, PyRef<'_, Table>, PyRef<'_, Table>),
-) -> PyResult<fleet::Tables> {
+fn columns(tables: &PyFour<'_>) -> PyResult<fleet::Tables> {
     let (connections, causes, remedies, files) = tables;
     Ok([connections.columns()?, causes.columns()?, remedies.columns()?, files.columns()?])
 }
@@ -119,12 +117,13 @@ impl FleetFolder {
 #[pyclass(frozen, module = "ackord._ackord")]
 pub(crate) struct FleetSummary(FleetReport);
 
+/// The four tables of a capture, as Python passes them.
+type PyFour<'py> = (PyRef<'py, Table>, PyRef<'py, Table>, PyRef<'py, Table>, PyRef<'py, Table>);
+
 #[pymethods]
 impl FleetSummary {
     #[new]
-    fn new(
-        parts: Vec<(PyRef<'_, Table>, PyRef<'_, Table>, PyRef<'_, Table>, PyRef<'_, Table>)>,
-    ) -> PyResult<FleetSummary> {
+    fn new(parts: Vec<PyFour<'_>>) -> PyResult<FleetSummary> {
         let mut summary = fleet::FleetSummary::default();
         for part in &parts {
             summary.add(&columns(part)?);

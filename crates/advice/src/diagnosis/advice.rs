@@ -80,7 +80,9 @@ pub fn verification_document(
         numbers("less time", "%") => Cell::number(gain, 1),
         words("95 % interval") => interval.map(|[low, high]| format!("{low:.1} to {high:.1}")),
     ])
-    .captioned("How much less time the same transfer takes, without the time of idle applications.");
+    .captioned(
+        "How much less time the same transfer takes, without the time of idle applications.",
+    );
     let [old, new] = verification.connections;
     let remedy = verification.remedy.clone().unwrap_or_else(|| "none was predicted".to_owned());
     let facts = vec![

@@ -7,13 +7,15 @@
 
 use ackord_diagnose::{Artefact, ArtefactKind, Cause, Connection, Diagnosis, Interval};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
 /// The filters of a diagnosis.
 pub struct Filters {
     /// Stream numbers in the order of connections, up to the first that is unknown.
     streams: Vec<u32>,
+    /// Connections whose stream may contain packets of a later connection.
+    shared: BTreeSet<u32>,
     /// Number of connections between the same ends.
     by_ends: BTreeMap<[SocketAddr; 2], u32>,
     /// Whether frame numbers are those of a single file.
@@ -31,12 +33,13 @@ impl Filters {
         let in_order =
             diagnosis.artefacts.iter().all(|found| found.kind != ArtefactKind::ReorderedTimestamps);
         let numbered = one_file && whole && !errors && in_order;
-        let streams = if numbered { streams(&diagnosis.connections) } else { Vec::new() };
+        let (streams, shared) =
+            if numbered { streams(&diagnosis.connections) } else { Default::default() };
         let mut by_ends = BTreeMap::new();
         for connection in &diagnosis.connections {
             *by_ends.entry(ends(connection)).or_default() += 1;
         }
-        Filters { streams, by_ends, one_file }
+        Filters { streams, shared, by_ends, one_file }
     }
 
     /// Returns the number that Wireshark gives to this connection in `tcp.stream`, if it is certain.
@@ -46,16 +49,18 @@ impl Filters {
 
     /// Returns a filter for the packets of a connection.
     pub fn connection(&self, connection: &Connection) -> String {
-        if let Some(stream) = self.stream(connection) {
-            return format!("tcp.stream eq {stream}");
-        }
-        let addresses = by_address(connection.client, connection.server);
         let several = self.by_ends.get(&ends(connection)).is_some_and(|count| *count > 1);
-        match (connection.intervals.first(), connection.intervals.last()) {
-            (Some(first), Some(last)) if several && self.one_file => {
-                format!("{addresses} && {}", frames(first.frames[0], last.frames[1]))
+        let (filter, ambiguous) = match self.stream(connection) {
+            Some(stream) => {
+                (format!("tcp.stream eq {stream}"), self.shared.contains(&connection.id))
             }
-            _ => addresses,
+            None => (by_address(connection.client, connection.server), several && self.one_file),
+        };
+        match (connection.intervals.first(), connection.intervals.last()) {
+            (Some(first), Some(last)) if ambiguous => {
+                format!("{filter} && {}", frames(first.frames[0], last.frames[1]))
+            }
+            _ => filter,
         }
     }
 
@@ -96,25 +101,29 @@ pub(super) struct CauseFilter {
     pub(super) filter: String,
 }
 
-/// Counts a new stream for every connection, up to the first of which it is uncertain.
-fn streams(connections: &[Connection]) -> Vec<u32> {
-    // Whether the latest connection between these ends carried data, by its ends.
-    let mut latest: BTreeMap<[SocketAddr; 2], bool> = BTreeMap::new();
-    let mut streams = Vec::new();
+/// Counts a new stream for every connection, up to the first of which it is uncertain. Returns the numbers, and the
+/// connections whose stream may contain packets of a later connection.
+fn streams(connections: &[Connection]) -> (Vec<u32>, BTreeSet<u32>) {
+    // The latest connection between these ends, and whether it carried data.
+    let mut latest: BTreeMap<[SocketAddr; 2], (u32, bool)> = BTreeMap::new();
+    let (mut streams, mut shared) = (Vec::new(), BTreeSet::new());
+    let mut uncertain = false;
     for (stream, connection) in (0..).zip(connections) {
-        let before = latest.insert(ends(connection), connection.bytes > 0);
-        let open = |found: &Artefact| found.kind == ArtefactKind::BeginsInTheMiddle;
-        let continued = connection.artefacts.iter().any(open);
+        let Connection { id, bytes, .. } = *connection;
+        let before = latest.insert(ends(connection), (id, bytes > 0));
+        let has = |kind| connection.artefacts.iter().any(|found: &Artefact| found.kind == kind);
+        let continued = has(ArtefactKind::BeginsInTheMiddle);
+        // What seems to be a hole in a connection that was open before may be another connection's SYN.
+        uncertain |= continued && has(ArtefactKind::MissingPackets);
         // Without a SYN, Wireshark counts the packets as part of the connection before. A client that was refused
         // may repeat its SYN with the same sequence number, which is no new stream.
-        match before {
-            None => {}
-            Some(true) if !continued => {}
-            Some(_) => break,
+        shared.extend(before.filter(|(_, data)| continued || !data).map(|(id, _)| id));
+        uncertain |= !shared.is_empty();
+        if !uncertain {
+            streams.push(stream);
         }
-        streams.push(stream);
     }
-    streams
+    (streams, shared)
 }
 
 /// Both ends, the lesser first.

@@ -2,18 +2,19 @@
 
 use super::files::FleetFile;
 use super::tables::{Read, Tables, tables_of};
-use crate::remedies::advise_each;
+use crate::remedies::{Advice, Allowance, advise};
 use crate::{connections_to_trace, ends_of, lost_seconds};
-use ackord_diagnose::{CaptureRead, DiagnoseError, Diagnosis, Options, Reader, diagnose};
+use ackord_diagnose::{CaptureRead, DiagnoseError, Diagnosis, Options, Reader, Trace, diagnose};
 use ackord_study::{OfJob, Panicked, caught};
-use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// How the captures of a fleet are diagnosed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FleetOptions {
     /// Name of the host at which all captures were taken; without one it is found for each capture.
     pub host: Option<String>,
-    /// Whether remedies are predicted for the [`MOST_ADVISED`] connections of each capture that lost most time.
+    /// Whether remedies are predicted for the three connections of each capture that lost most time.
     pub predict: bool,
 }
 
@@ -105,12 +106,40 @@ fn read(
         Ok((_, traces)) => traces,
         Err(why) => return Ok(Err(why)),
     };
-    let mut go_on = ControlFlow::Continue(());
-    advise_each(&mut diagnosis, &traces, &chosen, &mut |done, of| {
-        go_on = progress(0.6 + 0.4 * done as f64 / of.max(1) as f64);
-        go_on
-    });
-    if go_on.is_break() { Err(Stopped) } else { Ok(Ok(diagnosis)) }
+    advise_each(&mut diagnosis, &traces, &chosen, progress)?;
+    Ok(Ok(diagnosis))
+}
+
+/// Predicts remedies for the connections of these numbers. Their work is bounded by the allowance of each.
+fn advise_each(
+    diagnosis: &mut Diagnosis,
+    traces: &[Trace],
+    chosen: &[u32],
+    progress: &mut OfJob<'_>,
+) -> Result<(), Stopped> {
+    let done = AtomicUsize::new(0);
+    let progress = Mutex::new(progress);
+    let go_on = || {
+        let share = done.load(Ordering::Relaxed) as f64 / chosen.len() as f64;
+        let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+        progress(0.6 + 0.4 * share)
+    };
+    let allowance = Allowance::new(&go_on);
+    for id in chosen {
+        let Some(connection) = diagnosis.connections.iter_mut().find(|one| one.id == *id) else {
+            continue;
+        };
+        let trace = traces.iter().find(|trace| trace.connection == *id);
+        if let Advice::Helps(_, prediction) = advise(connection, trace, &allowance, &mut |_, _| {})
+        {
+            connection.remedies = prediction.remedies;
+        }
+        if allowance.is_stopped() {
+            return Err(Stopped);
+        }
+        done.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(())
 }
 
 /// The connections for which remedies are predicted.

@@ -275,6 +275,7 @@ fn outages(
         let (from, to) = (interval.from_s, interval.to_s);
         match trace {
             Some(trace) => {
+                let from = unanswered_since(trace, from).unwrap_or(from);
                 let spans = silences(trace, (from, to), answer_s);
                 found.extend(spans.into_iter().map(|span| silence(trace, span, answer_s)));
             }
@@ -282,6 +283,18 @@ fn outages(
         }
     }
     found
+}
+
+/// Returns the time since which what was sent had no answer at `t`: that of the last answer, or of the first
+/// segment after it if that was sent later.
+fn unanswered_since(trace: &Trace, t: f64) -> Option<f64> {
+    let before = &trace.points[..trace.points.partition_point(|point| point.t <= t)];
+    let answered =
+        before.iter().rposition(|point| matches!(point.kind, PointKind::Ack | PointKind::Sack))?;
+    let sent = before[answered..]
+        .iter()
+        .find(|point| !matches!(point.kind, PointKind::Ack | PointKind::Sack))?;
+    Some(sent.t)
 }
 
 /// Within a time: from one answer to the next, as far as that is long.

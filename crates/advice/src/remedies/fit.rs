@@ -33,6 +33,9 @@ const MUCH_BETTER: f64 = 0.7;
 pub(super) const RENO: &str = "\"reno\"";
 const BBR: &str = "\"bbr\"";
 
+/// A path that was full for more of the time than this determines the time by its rate.
+const MOSTLY_FULL: f64 = 0.8;
+
 /// Bound by windows for more of the time than this, the rate that was seen is not the path's.
 const MUCH_BOUND: f64 = 0.2;
 
@@ -319,8 +322,12 @@ fn correct(model: &mut Model, means: &Means, facts: &Facts, part: f64) {
         model.buffer =
             ((model.buffer as f64 * ratio(facts.queue_s, means.queue, 1.5)) as u64).max(3);
     }
-    let full = facts.share(&[Cause::PathLimited, Cause::QueueingOwn]) > 0.3;
-    if full && !bound {
+    let full = facts.share(&[Cause::PathLimited, Cause::QueueingOwn]);
+    if full > MOSTLY_FULL && !bound {
+        // The time is that of the bytes at the rate. The highest rate of a round trip may be that of ACKs
+        // that were held up and released together.
+        model.rate_bit_s *= ratio(slow, 1.0, 1.25);
+    } else if full > 0.3 && !bound {
         model.rate_bit_s *= ratio(facts.rate, means.rate, 1.1);
     }
 }

@@ -17,7 +17,7 @@ const LEAST_MESSAGE: u64 = 16;
 const LINUX_DELAY_S: [f64; 2] = [0.03, 0.05];
 /// Delays that a receiver can have (RFC 5681, section 4.2), s.
 const DELAYS_S: [f64; 2] = [0.002, 0.5];
-/// A message takes this many round trips more or less than one.
+/// What a message needs, and where its stall begins, is uncertain by this many round trips.
 const TRIP_ERROR: f64 = 0.5;
 
 /// What was written, and what it waited for.
@@ -73,15 +73,17 @@ impl Stalls {
         if stalled_s <= 0.0 {
             return None;
         }
-        let alone = stalls.filter(|stalls| !stalls.replies).map_or(0.0, |stalls| {
-            stalls.count as f64 * facts.rtt_s.min(stalls.interval_s.max(0.0))
-        });
+        let trips_s = |stalls: &Stalls| {
+            let apart_s = if stalls.replies { f64::INFINITY } else { stalls.interval_s.max(0.0) };
+            stalls.count as f64 * facts.rtt_s.min(apart_s)
+        };
+        let alone = stalls.filter(|stalls| !stalls.replies).map_or(0.0, trips_s);
+        let off = TRIP_ERROR * stalls.map_or(facts.rtt_s, trips_s);
         let share = |needed_s: f64, sure: f64| {
             ((sure * stalled_s - needed_s) / facts.active_s).clamp(0.0, 1.0)
         };
-        let off = TRIP_ERROR * alone.max(facts.rtt_s);
         let sure = facts.stall_confidence;
-        Some((share(alone, 1.0), [share(alone + off, sure), share((alone - off).max(0.0), 1.0)]))
+        Some((share(alone, 1.0), [share(alone + off, sure), share(alone - off, 1.0)]))
     }
 }
 
@@ -141,10 +143,13 @@ fn exchanges(facts: &Facts, held: &[&Interval], trace: &Trace) -> Stalls {
     }
     let mut stalls = exchange(facts, facts.direction, groups.div_ceil(2).max(held.len()) as u64);
     let second = |point: &&&Point| held.iter().any(|it| it.frames[1] == point.frame);
-    let lengths: Vec<f64> = data.iter().filter(second).map(|point| length(point) as f64).collect();
-    let each = facts.bytes[0] as f64 / stalls.count as f64;
-    if let Some(body) = quantile(&lengths, 0.5).filter(|body| *body >= 1.0 && *body < each - 1.0) {
-        (stalls.head, stalls.body) = ((each - body).round() as u64, body as u64);
+    let usual = |lengths: Vec<f64>| quantile(&lengths, 0.5).filter(|bytes| *bytes >= 1.0);
+    let length = |point: &&Point| length(point) as f64;
+    let body = usual(data.iter().filter(second).map(length).collect());
+    let head = usual(data.iter().filter(|point| !second(point)).map(length).collect());
+    if let (Some(head), Some(body)) = (head, body) {
+        (stalls.head, stalls.body) = (head as u64, body as u64);
+        stalls.count = ((facts.bytes[0] as f64 / (head + body)).round() as u64).max(1);
     }
     stalls
 }

@@ -55,7 +55,7 @@ pub(super) struct Exchange {
     /// Payload of a segment, bytes.
     pub(super) segment: u32,
     pub(super) segments: u32,
-    /// One segment in so many is lost and sent again after 200 ms.
+    /// One segment in so many is lost and retransmitted after 200 ms.
     pub(super) timeout_every: u32,
 }
 

@@ -113,8 +113,8 @@ pub(super) fn policer(connection: &Connection, side: usize, path: &Path) -> Opti
     let queued = |loss: &&Loss| is_queue(loss.rtt.as_secs_f64() - path.base, path);
     let by_acks = connection.losses.iter().filter(mine);
     // The rate at which a queue is served is no policer's.
-    let served = is_queue(path.queue_most, path)
-        && (path.queued_rate / found.rate - 1.0).abs() <= SERVED;
+    let served =
+        is_queue(path.queue_most, path) && (path.queued_rate / found.rate - 1.0).abs() <= SERVED;
     let sound = path.rate >= BEYOND * found.rate
         && !served
         && by_acks.clone().filter(queued).count() * 2 <= by_acks.count();
@@ -160,7 +160,8 @@ fn passed(connection: &Connection, side: usize, path: &Path) -> Vec<Passed> {
     let of_drop = |drop: &Drop| {
         let at = seconds(drop.at);
         let next = points.partition_point(|point| point.at < at);
-        let before = next.checked_sub(1).map_or((0.0, 0.0), |place| (points[place].at, points[place].bytes));
+        let before =
+            next.checked_sub(1).map_or((0.0, 0.0), |place| (points[place].at, points[place].bytes));
         let bytes = points.get(next).map_or(before.1, |next| {
             let part = (at - before.0) / (next.at - before.0).max(1e-9);
             before.1 + part.clamp(0.0, 1.0) * (next.bytes - before.1)

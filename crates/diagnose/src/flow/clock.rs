@@ -74,9 +74,9 @@ pub(crate) struct Lateness {
 }
 
 impl Lateness {
-    /// Returns true if a packet with these timestamps was sent before the last one.
+    /// Returns true if a packet with these timestamps was sent no later than the last one.
     pub(crate) fn is_behind(&self, timestamps: Option<(u32, u32)>) -> bool {
-        timestamps.is_some_and(|(value, _)| (value.wrapping_sub(self.last) as i32) < 0)
+        timestamps.is_some_and(|(value, _)| (value.wrapping_sub(self.last) as i32) <= 0)
     }
 
     /// Takes the TSval of a packet. If the connection `rested` before it, nothing shows how long it waited, and

@@ -291,10 +291,14 @@ impl Connection {
             self.has_heard(side, echo, at);
             let half = &mut self.halves[side];
             if let Some(span) = half.to.echoed(echo, at) {
-                // An end that had nothing to do echoes late.
-                match half.hearing.una >= half.next && seen.payload_len > 0 {
-                    true => half.to.sample_answer(span),
-                    false => half.to.sample(span),
+                // An end that had nothing to do echoes late: only what answers a packet was sent at once.
+                let answers = match seen.payload_len {
+                    0 => seen.ack != half.last_ack,
+                    _ => half.hearing.una < half.next,
+                };
+                match answers {
+                    true => half.to.sample(span),
+                    false => half.to.sample_answer(span),
                 }
             }
         }
@@ -391,7 +395,8 @@ impl Connection {
 
     /// Returns true if bytes were sent twice, are missing in the capture, or were lost by their packet numbers.
     pub(crate) fn lacks_bytes(&self) -> bool {
-        !self.losses.is_empty() || self.halves.iter().any(|half| half.counts.missing.count > 0)
+        self.losses.iter().any(|loss| !loss.closing)
+            || self.halves.iter().any(|half| half.counts.missing.count > 0)
     }
 
     /// Returns the sides in whose packet numbers a gap may show a loss.

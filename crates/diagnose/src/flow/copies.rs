@@ -19,7 +19,7 @@ const BETWEEN: usize = 8192;
 /// Longest time between a packet and its copy at the same hop.
 const SAME_HOP: Span = Span::from_millis(2);
 /// Longest time between a packet and its copy at another hop.
-const OTHER_HOP: Span = Span::from_secs(20);
+const OTHER_HOP: Span = Span::from_secs(60);
 /// Waits sampled between two hops.
 const WAITS: usize = 512;
 /// Fewest waits for which percentiles are given.

@@ -158,8 +158,9 @@ impl Half {
     pub(crate) fn is_probe(&mut self, len: u32, from: u64, to: u64) -> bool {
         let closed = || self.hearing.edge().is_some_and(|edge| edge <= from);
         let again = from + 1 == self.next && to == self.next;
-        let probe = len == 1
-            && ((again && (self.hearing.una >= to || closed())) || (from == self.next && closed()));
+        // No retransmission has the last byte alone of a longer segment.
+        let alone = self.hearing.una >= to || self.sending.last_len > 1;
+        let probe = len == 1 && ((again && (alone || closed())) || (from == self.next && closed()));
         if probe && from == self.next {
             self.probed = Some(from);
         }

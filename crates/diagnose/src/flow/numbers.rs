@@ -20,8 +20,9 @@ pub(crate) const SAMPLES: usize = 4;
 pub(crate) struct Numbers {
     /// Numbers left out between the last packet and the one before it; zero unless numbering was regular.
     pub(crate) gap: u16,
-    /// The number expected next.
+    /// The number expected next, and the number of the last packet.
     next: u16,
+    last: u16,
     /// Packets in a row that had the number expected.
     run: u32,
     /// Packets that had the number expected, and all.
@@ -45,7 +46,11 @@ impl Numbers {
         self.sample(seen.ip_id, at);
         let first = self.all == 0;
         self.all = self.all.saturating_add(1);
-        let ahead = seen.ip_id.wrapping_sub(self.next);
+        // A card that splits segments gives each part a number, loopback interfaces give one to the whole.
+        let ahead = match seen.ip_id.wrapping_sub(self.last) {
+            1 => 0,
+            _ => seen.ip_id.wrapping_sub(self.next),
+        };
         match ahead {
             0 => {
                 self.run = self.run.saturating_add(1);
@@ -60,6 +65,7 @@ impl Numbers {
         }
         let segments = seen.payload_len.div_ceil(mss.max(1)).max(1);
         self.next = seen.ip_id.wrapping_add(segments as u16);
+        self.last = seen.ip_id;
         None
     }
 

@@ -25,13 +25,12 @@ const SMALL_GAP: u32 = 6;
 const THINKING: Span = Span::from_secs(1);
 
 impl Connection {
-    /// Whether what fills a hole opened at `opened` was retransmitted, not overtaken: it came a round
+    /// Returns true if what fills a hole opened at `opened` was retransmitted, not overtaken: it arrived a round
     /// trip later.
     pub(super) fn is_retransmitted(&self, side: usize, opened: Time, at: Time) -> bool {
-        let base = self.base(side);
-        let near = self.halves[side].to.least.unwrap_or_default().min(base);
-        // Nearer to the sender than to the receiver the hole's echo cannot be back earlier.
-        let least = base.max(near);
+        // Of a round trip that is not known yet, the part to one end.
+        let part = self.halves.iter().filter_map(|half| half.to.least).max();
+        let least = self.base(side).max(part.unwrap_or_default());
         let late = at.saturating_since(opened);
         late.as_nanos() * 10 >= least.as_nanos() * 8 && late > Span::from_micros(200)
     }

@@ -223,8 +223,9 @@ impl Connection {
     /// Whether the other end keeps sending beside: no turn is taken then.
     fn both_talk(&self, before: usize, at: Time) -> bool {
         let half = &self.halves[before];
-        let recent =
-            at.saturating_since(half.sending.last_new) <= PROMPT.max(half.sending.spacing * 3);
+        // All that it sent has been acknowledged: its turn may be over.
+        let spacing = if half.una >= half.next { PROMPT } else { half.sending.spacing * 3 };
+        let recent = at.saturating_since(half.sending.last_new) <= PROMPT.max(spacing);
         recent && half.under_way() > u64::from(half.mss()) * 2
     }
 

@@ -82,6 +82,7 @@ impl Stack {
 
     /// Returns the packets as they leave their hosts.
     pub(crate) fn dress(&self, shape: &Shape, sent: &[Sent]) -> Vec<(Sent, Seen)> {
+        let all = sent;
         let mut counters = BEGINS.map(|begins| [begins as u16, (begins >> 7) as u16]);
         let mut last = [0_u64; 2];
         let dress = |(number, sent): (usize, &Sent)| {
@@ -89,7 +90,11 @@ impl Stack {
             let elapsed = sent.at.saturating_sub(last[sent.side]) as f64 / 1e9;
             last[sent.side] = sent.at;
             let ip_id = self.id(&mut counters[sent.side], elapsed, dice);
-            (*sent, self.packet(shape, sent, ip_id))
+            // The echo is of the last packet that had arrived.
+            let heard = sent.at.saturating_sub(shape.way());
+            let arrived = |one: &&Sent| one.side != sent.side && one.at <= heard;
+            let echoed = all[..number].iter().rfind(arrived).map(|one| one.at);
+            (*sent, self.packet(sent, echoed, (shape.mss, ip_id)))
         };
         sent.iter().enumerate().map(dress).collect()
     }
@@ -111,7 +116,7 @@ impl Stack {
         }
     }
 
-    fn packet(&self, shape: &Shape, sent: &Sent, ip_id: u16) -> Seen {
+    fn packet(&self, sent: &Sent, echoed: Option<u64>, (mss, ip_id): (u32, u16)) -> Seen {
         let tick = |at: u64, side: usize| {
             let ticks = u128::from(at) * u128::from(self.hz) / 1_000_000_000;
             (BEGINS[side] as u32).wrapping_add(ticks as u32)
@@ -123,9 +128,7 @@ impl Stack {
             Kind::Fin => Flags::FIN | Flags::ACK,
         };
         let syn = flags.contains(Flags::SYN);
-        // The echo is of what had arrived a way before.
-        let heard = sent.at.saturating_sub(shape.way());
-        let echo = if sent.kind == Kind::Syn { 0 } else { tick(heard, 1 - sent.side) };
+        let echo = echoed.map_or(0, |at| tick(at, 1 - sent.side));
         let stamps_len = if self.hz > 0 { 12 } else { 0 };
         let stamps = (tick(sent.at, sent.side), echo);
         Seen {
@@ -144,7 +147,7 @@ impl Stack {
             ip_id,
             ttl: 64,
             ecn: 0,
-            mss: syn.then_some((shape.mss + stamps_len) as u16),
+            mss: syn.then_some((mss + stamps_len) as u16),
             wscale: syn.then_some(7),
             sack_permitted: syn,
             timestamps: (self.hz > 0).then_some(stamps),

@@ -80,7 +80,7 @@ pub fn run_all_with_journal<T: Send + Serialize + DeserializeOwned>(
 }
 
 /// Callback of one job with the share of it that is done, 0 to 1; `Break` asks the job to end.
-pub type OfJob<'a> = dyn FnMut(f64) -> ControlFlow<()> + 'a;
+pub type OfJob<'a> = dyn FnMut(f64) -> ControlFlow<()> + Send + 'a;
 
 /// Message of a panic that was caught.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -231,7 +231,7 @@ fn peers_section(report: &SelfTestReport) -> Section {
 }
 
 fn invented_section(report: &SelfTestReport) -> Section {
-    let seconds: f64 = report.invented.iter().map(Invented::seconds).sum();
+    let seconds = report.invented.iter().map(Invented::seconds).fold(0.0, |sum, it| sum + it);
     let section = Section::new("Invented loss").with(Block::Text(format!(
         "Where no byte was lost or sent twice, no time can be lost to an outage, a timeout or random \
          loss. Of {} such captures {} have invented loss, {seconds:.1} s.",

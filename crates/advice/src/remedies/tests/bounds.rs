@@ -264,6 +264,12 @@ fn no_remedy_beats_a_policer_that_the_diagnosis_took_for_something_else() {
         ("5 Mbit/s", "15 kB", Place::Client),
     ] {
         let (mut connection, trace) = seen(&limited("policer", rate, burst, place), 1);
+        if let Some(policer) = connection.path.policer.take() {
+            connection.path.policer = Some(policer);
+            let limit = Facts::of(&connection, Some(&trace)).limit.expect("a limit");
+            assert_eq!((limit.bit_s, limit.kind), (policer.rate_bit_s, LimitKind::Bucket));
+            connection.path.policer = None;
+        }
         for share in &mut connection.causes {
             if share.cause == Cause::Policer {
                 share.cause = Cause::RandomLoss;
