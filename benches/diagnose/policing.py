@@ -24,8 +24,8 @@ import sys
 
 IDLE = ("client-idle", "server-idle", "set-up")
 LEAST_BYTES = 1_000_000
-RATE = re.compile(r"Held to ([\d.]+) ([kM]?)bit/s")
-BURST = re.compile(r"burst of (?:about )?([\d.,]+) (k|M)?B", re.IGNORECASE)
+RATE = re.compile(r"beyond ([\d.]+) ([kM]?)bit/s")
+BURST = re.compile(r"burst of ([\d.]+) ([kM]?)B")
 # The policers of the files with two clients are shared by them, and by cross traffic.
 GROUPS = (("policer, alone", lambda row: row["policed"] and not row["both"]),
           ("policer, shared", lambda row: row["policed"] and row["both"]),
@@ -45,7 +45,7 @@ def truth(name):
 
 def scaled(match):
     """Returns the number of `match` in bit/s or bytes."""
-    return float(match[1].replace(",", "")) * {"": 1, "k": 1e3, "M": 1e6}[match[2] or ""]
+    return float(match[1]) * {"": 1, "k": 1e3, "M": 1e6}[match[2] or ""]
 
 
 def of_file(path, program):
@@ -59,7 +59,7 @@ def of_file(path, program):
             continue
         seconds = {cause["cause"]: cause["seconds"] for cause in one["causes"]}
         working = {cause: took for cause, took in seconds.items() if cause not in IDLE}
-        held = [interval["reason"] for interval in one["intervals"] if interval["cause"] in ("policer", "shaper")]
+        held = [interval["reason"] for interval in one["intervals"] if interval["cause"] == "policer"]
         rates = [scaled(match) for match in map(RATE.search, held) if match]
         bursts = [scaled(match) for match in map(BURST.search, held) if match]
         rows.append({**truth(os.path.basename(path)), "client": one["client"], "bytes": one["bytes"],
@@ -82,9 +82,10 @@ def of_detector(path):
 
 def summarise(rows, detector):
     """Prints the comparison."""
-    print(f"{'':28} {'':>6} {'':>7} {'on top:':>8} {'':>7} {'':>11} {'':>6} {'rate':>9} {'within':>7} {'detector':>9}")
+    print(f"{'':28} {'':>6} {'':>7} {'on top:':>8} {'':>7} {'':>11} {'':>6} {'rate':>9} {'within':>7} {'burst':>9} "
+          f"{'detector':>9}")
     print(f"{'truth':28} {'conn.':>6} {'lost':>7} {'policer':>8} {'shaper':>7} {'random loss':>11} {'other':>6} "
-          f"{'/ truth':>9} {'10 %':>7} {'marks':>9}")
+          f"{'/ truth':>9} {'10 %':>7} {'/ truth':>9} {'marks':>9}")
     for name, belongs in GROUPS:
         for burst in sorted({row["burst"] for row in rows if belongs(row)}, key=lambda size: size or 0):
             group = [row for row in rows if belongs(row) and row["burst"] == burst]
@@ -97,15 +98,17 @@ def line(name, group, detector):
     if not group:
         return
     tops = collections.Counter(row["top"] for row in group)
-    ratios = [row["said_rate"] / row["rate"] for row in group if row["said_rate"] and row["top"] == "policer"]
-    median = f"{statistics.median(ratios):.3f}" if ratios else "-"
+    found = [row for row in group if row["top"] == "policer"]
+    ratios = [row["said_rate"] / row["rate"] for row in found if row["said_rate"]]
+    bursts = [row["said_burst"] / row["burst"] for row in found if row["said_burst"] and row["burst"]]
+    median, burst = (f"{statistics.median(values):.2f}" if values else "-" for values in (ratios, bursts))
     near = f"{sum(abs(ratio - 1) <= 0.1 for ratio in ratios)}/{len(ratios)}" if ratios else "-"
     files = {row["file"].split(".pcap")[0] for row in group} & set(detector)
     marked = f"{sum(detector[name][0] > 0 for name in files)}/{len(files)}" if files else "-"
     lost = statistics.median(row["retransmitted"] for row in group)
     other = len(group) - tops["policer"] - tops["shaper"] - tops["random-loss"]
     print(f"{name:28} {len(group):>6} {lost:>7.1%} {tops['policer']:>8} {tops['shaper']:>7} {tops['random-loss']:>11} "
-          f"{other:>6} {median:>9} {near:>7} {marked:>9}")
+          f"{other:>6} {median:>9} {near:>7} {burst:>9} {marked:>9}")
 
 
 def main():
