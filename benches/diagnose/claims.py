@@ -14,6 +14,11 @@ RATES = {"bit/s": 1, "kbit/s": 1e3, "mbit/s": 1e6, "gbit/s": 1e9}
 COUNTS = {"segment", "segments", "packet", "packets", "frame", "frames", "time", "times", "ack", "acks",
           "retransmission", "retransmissions", "round", "probe", "probes", "syn", "syns"}
 NUMBER = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)\s*(%|[A-Za-zµ]+(?:/s)?)?")
+# Sentences about bytes that the connection has and the capture lacks; no more than the largest window is under way.
+LACKING = "the capture does not have"
+LARGEST_WINDOW = 2**30
+# With more packets than this, an account may merge short intervals.
+EVERY_INTERVAL = 1024
 # Numbers that name a standard.
 STANDARD = re.compile(r"RFC \d+")
 
@@ -44,6 +49,8 @@ def exceeding(sentence, seconds, size, packets):
     """Yields (kind, what, ratio) for the numbers of `sentence` that exceed what its connection contains."""
     found = numbers(sentence)
     bound = {"time": seconds, "bytes": size, "count": packets, "percent": 100.0}
+    if LACKING in sentence:
+        bound["bytes"] = LARGEST_WINDOW
     for value, half, unit, word in found:
         if unit is None and value > max(packets, size, seconds):
             yield "number-without-unit", sentence, value
@@ -76,9 +83,10 @@ def of_sums(one):
     if one["intervals"] and abs(at - duration) > slack:
         yield problem("gap", f"the last interval ends at {at} of {duration} s", duration - at, number)
     for cause in one["causes"]:
-        if one["intervals"] and abs(cause["seconds"] - by_cause.get(cause["cause"], 0.0)) > 1e-3 * max(1.0, duration):
-            yield problem("sum", f"{cause['cause']}: {cause['seconds']} s, in intervals "
-                          f"{by_cause.get(cause['cause'], 0.0)} s", cause["seconds"], number)
+        listed = by_cause.get(cause["cause"], 0.0)
+        if sum(one["packets"]) <= EVERY_INTERVAL and abs(cause["seconds"] - listed) > 1e-3 * max(1.0, duration):
+            yield problem("sum", f"{cause['cause']}: {cause['seconds']} s, in intervals {listed} s", cause["seconds"],
+                          number)
 
 
 def of_loss(one, everywhere):
