@@ -38,8 +38,8 @@ pub(crate) enum Wait {
 /// No loss has been seen.
 pub(crate) const NO_LOSS: u32 = u32::MAX;
 
-/// A stretch of time. Stretches folded by [`Account::settle`] into one group share `from` and `to`; each of
-/// them owns a part of the time between.
+/// A stretch of time. Stretches that [`Account::thin`] folds into one group share `from` and `to`; each of them
+/// owns a part of the time between.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
     pub(crate) from: Time,

@@ -205,11 +205,13 @@ impl Context<'_> {
         }
     }
 
+    /// Returns true if the link served other connections during a stretch.
     fn serves_others(&self, stretch: &Stretch) -> bool {
         self.shares.as_ref().is_some_and(|shares| shares.served_others(stretch))
     }
 
-    /// Bytes were under way and no ACK came for long: nothing got through, unless others did.
+    /// Returns the cause of a long time without ACKs while bytes were under way: an outage, unless the link served
+    /// others or nothing was lost.
     fn stalled(&self, stretch: &Stretch) -> (Cause, f64) {
         if self.serves_others(stretch) {
             return self.full(stretch);
@@ -267,7 +269,7 @@ impl Context<'_> {
         }
     }
 
-    /// The receiver's application reads slowly, unless the path carried what it can.
+    /// Returns zero window for a receiver whose application reads slowly, unless the path carried what it can.
     fn slow_reader(&self, stretch: &Stretch) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
         match path.stands(stretch) {

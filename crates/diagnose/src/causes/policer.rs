@@ -1,12 +1,15 @@
 //! Whether losses are those of a policer: a token bucket without a queue (Flach et al. 2016).
 //!
 //! At each dropped packet the bucket is empty. So between two drops the rate times the time has passed, or
-//! less where the sender was slow for so long that the bucket was full meanwhile. Losses by chance come at any
+//! less if the sender was slow for so long that the bucket was full meanwhile. Random losses are found at any
 //! level of the bucket; a queue that overflows lets round trips grow before.
 //!
-//! The rate is the highest that is common of what passed between drops of one busy time: a slow sender lets the bucket run over,
-//! and in a pause of the application it fills, so that a burst passes. The burst is what passed beyond the rate before the first drop of a busy
-//! time. The bucket is then followed from drop to drop: it must be empty at drops, and not at other times.
+//! The rate is the highest that many spans between drops of one busy time have in common: a slow sender lets the
+//! bucket run over, and in a pause of the application it fills, so that a burst passes. The burst is what passed
+//! beyond the rate before the first drop of a busy time. The bucket is then followed from drop to drop: it must
+//! be empty at nearly all of them.
+//!
+//! Not modelled: buckets of fewer than [`LEAST`] segments, and policers that several connections share.
 
 use super::losses::Verdict;
 use super::path::Path;

@@ -1,9 +1,10 @@
 //! How hosts number their packets, from all of their connections.
 //!
-//! Two connections of one host that send at the same time show it: their numbers are near each other where one
-//! counter serves both, and anywhere where each socket has its own. Where only one connection of a host is
-//! known, regular numbers are taken for a socket's own if the host uses timestamps, which those that count for the
-//! whole host (Windows, printers, controllers) do not, and if its bytes were lost at other times, too.
+//! Two connections of one host that send at the same time show the kind of counter. If one counter serves both,
+//! their numbers are near each other; if each socket has its own, they are unrelated. If the capture has only one
+//! connection of a host, regular numbers count as a socket's own under two conditions: the host uses timestamps
+//! (hosts with one counter, such as Windows, printers and controllers, do not), and the connection lost bytes at
+//! other times, too.
 //!
 //! Not modelled: a counter per destination with several connections to it of which the capture has one.
 

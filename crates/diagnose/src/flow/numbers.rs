@@ -69,7 +69,7 @@ impl Numbers {
         None
     }
 
-    /// Returns true if a packet with this number was sent before the last one, as far as numbers tell.
+    /// Returns true if a packet with this number was sent before the last one; false if numbers are irregular.
     pub(crate) fn is_behind(&self, number: u16) -> bool {
         self.run >= REGULAR && number != 0 && number.wrapping_sub(self.next) > u16::MAX / 2
     }
