@@ -218,8 +218,10 @@ pub struct PathFacts {
 /// A token bucket without a queue, in bytes of payload.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PolicerFacts {
-    /// Rate at which the bucket fills, bit/s.
-    pub rate_bit_s: f64,
+    /// Rate at which the bucket fills, bit/s. Absent if it is full again before each burst: then nothing shows its
+    /// rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_bit_s: Option<f64>,
     /// Size of the bucket, bytes.
     pub burst_bytes: u64,
 }

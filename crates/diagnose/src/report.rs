@@ -159,7 +159,7 @@ fn facts(
         reordered: half.counts.reordered,
         mss: half.mss(),
         policer: policer.map(|policer| PolicerFacts {
-            rate_bit_s: policer.rate * 8.0,
+            rate_bit_s: policer.rate.map(|rate| rate * 8.0),
             burst_bytes: policer.burst.round() as u64,
         }),
         between: connection.between.or_else(|| connection.relayed()),

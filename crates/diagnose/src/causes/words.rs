@@ -129,7 +129,12 @@ pub(super) fn policed(policer: Policer) -> String {
         kilobytes if kilobytes < 1e3 => format!("{kilobytes:.0} kB"),
         kilobytes => format!("{:.1} MB", kilobytes / 1e3),
     };
-    format!("Packets beyond {} are dropped; a burst of {burst} passes.", mbit(policer.rate))
+    match policer.rate {
+        Some(rate) => {
+            format!("Packets beyond {} are dropped; a burst of {burst} passes.", mbit(rate))
+        }
+        None => format!("Packets behind the first {burst} of a burst are dropped."),
+    }
 }
 
 /// Returns the reason for a cause of the path, in a sentence.

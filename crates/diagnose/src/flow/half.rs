@@ -5,9 +5,9 @@ use super::copies::Copies;
 use super::counts::Counts;
 use super::delay::Delay;
 use super::hearing::{Heard, Hearing};
-use super::loss::Drop;
+use super::loss::{Drop, MOST_DROPS};
 use super::numbers::Numbers;
-use super::outstanding::InFlight;
+use super::outstanding::{InFlight, Passing};
 use super::phase::Phase;
 use super::sending::Sending;
 use ackord_units::{Span, Time};
@@ -136,6 +136,16 @@ impl Half {
         self.sending.sent_new(at, len, self.hearing.una, keeps_on);
         self.phase.sent(under_way);
         under_way
+    }
+
+    /// Takes the packet at the byte `from`, sent at `sent`, as dropped in the loss with this number. `seen` bytes
+    /// of it had passed the capture point.
+    pub(crate) fn dropped(&mut self, sent: Passing, from: u64, seen: u32, loss: u32) {
+        if self.drops.len() < MOST_DROPS {
+            let before = self.sending.unwrapped(sent.before);
+            self.drops.push(Drop { at: sent.at, from, before, loss, seen, burst: sent.burst });
+        }
+        self.sending.bursts.get_or_insert_default();
     }
 
     /// Takes a segment of `len` bytes that had been sent `before` so many times.

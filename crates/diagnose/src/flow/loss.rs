@@ -92,8 +92,14 @@ pub(crate) struct Drop {
     pub(crate) at: Time,
     /// Its first byte.
     pub(crate) from: u64,
+    /// Bytes of payload that had been seen in its direction before it.
+    pub(crate) before: u64,
     /// The number of the loss.
     pub(crate) loss: u32,
+    /// Its bytes that are among those seen: zero if it was dropped before the capture point.
+    pub(crate) seen: u32,
+    /// Full segments that had passed in the same burst before it.
+    pub(crate) burst: u8,
 }
 
 /// Dropped packets kept of a direction.

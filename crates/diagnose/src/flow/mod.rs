@@ -56,4 +56,6 @@ mod timeline;
 
 pub(crate) use connection::Connection;
 pub(crate) use counts::Noted;
+pub(crate) use half::Half;
 pub(crate) use hosts::settle_numbers;
+pub(crate) use sending::BURST;

@@ -4,7 +4,7 @@
 //! an acknowledgment, and what for then, or did its application come with them only now?
 
 use super::connection::{Connection, Setup};
-use super::loss::{Drop, MOST_DROPS};
+use super::outstanding::Passing;
 use crate::account::{NO_LOSS, Wait};
 use crate::{Point, PointKind, Seen};
 use ackord_units::{Span, Time};
@@ -36,6 +36,7 @@ const SMALL_WINDOW: u64 = 4;
 impl Connection {
     /// A segment with bytes, or a FIN.
     pub(super) fn data(&mut self, seen: &Seen, side: usize, at: Time, fin: bool) {
+        let trip = self.base(side);
         let half = &mut self.halves[side];
         let from = half.offset(seen.seq);
         let to = from + u64::from(seen.payload_len) + u64::from(fin);
@@ -48,11 +49,18 @@ impl Connection {
         if half.is_probe(seen.payload_len, from, to) {
             return;
         }
-        let novelty = half.flight.sent(from, to, half.next, at);
+        let (mss, next) = (half.mss(), half.next);
+        let missed = match from > next {
+            true => half.sending.missed(at, (mss, trip)),
+            false => Passing::default(),
+        };
+        let passing = half.sending.pass(at, seen.payload_len, (mss, trip));
+        let novelty = half.flight.sent((from, to), next, passing, missed);
         half.counts.bytes += novelty.new + novelty.filled - u64::from(fin && novelty.again == 0);
         half.fin_sent |= fin;
         let late = novelty.hole_opened.filter(|_| novelty.filled > 0);
-        let sent_before = late.or(novelty.sent_before).filter(|_| novelty.sends_before <= 1);
+        let missed = novelty.missed.filter(|_| late.is_some());
+        let sent_before = missed.or(novelty.sent_before);
         let next = half.next.max(to);
         let overtaken = late.is_some_and(|opened| !self.is_retransmitted(side, opened, at));
         if novelty.new > 0 && novelty.again == 0 {
@@ -69,11 +77,9 @@ impl Connection {
             if let Some(loss) = self.losses.get_mut(loss as usize) {
                 loss.bytes += bytes;
             }
-            if let Some(sent) = sent_before
-                && self.halves[side].drops.len() < MOST_DROPS
-                && let Some(recovery) = self.recoveries[side]
-            {
-                self.halves[side].drops.push(Drop { at: sent, from, loss: recovery.loss });
+            if let (Some(sent), Some(recovery)) = (sent_before, self.recoveries[side]) {
+                let seen = if late.is_some() { 0 } else { seen.payload_len };
+                self.halves[side].dropped(sent, from, seen, recovery.loss);
             }
         } else if overtaken {
             self.halves[side].counts.reordered += 1;
@@ -116,7 +122,7 @@ impl Connection {
     }
 
     /// When `side` did what is seen at `at`: it took half a round trip to come here.
-    pub(super) fn when(&self, side: usize, at: Time) -> Time {
+    pub(crate) fn when(&self, side: usize, at: Time) -> Time {
         let away = self.halves[side].to.least.unwrap_or_default().as_nanos() / 2;
         Time::from_nanos(at.as_nanos().saturating_sub(away))
     }

@@ -11,13 +11,15 @@
 //!
 //! Not modelled: buckets of fewer than [`LEAST`] segments, and policers that several connections share.
 
+mod points;
+mod small;
+
 use super::losses::Verdict;
 use super::path::Path;
 use crate::Cause;
-use crate::account::{Stretch, Wait};
 use crate::flow::Connection;
-use crate::flow::loss::{Drop, Loss, Trigger};
-use ackord_units::Time;
+use crate::flow::loss::{Loss, Trigger};
+use points::{Passed, passed};
 
 /// Fewer drops come at an empty bucket by chance.
 const DROPS: usize = 8;
@@ -25,20 +27,20 @@ const DROPS: usize = 8;
 const SPAN: f64 = 200.0;
 /// A rate is measured over so many segments at least.
 const LENGTH: f64 = 60.0;
-/// ... and over so many round trips, since when packets pass is known to one.
+/// ... and over so many round trips where the time of a drop is known to one.
 const ROUND_TRIPS: f64 = 3.0;
 /// Rates between drops differ by this part at most ...
-const ALIKE: f64 = 0.06;
+const ALIKE: f64 = 0.03;
 /// ... and such are this part of all: losses by chance leave no two rates alike.
 const MANY: f64 = 0.4;
 /// ... and so many at least.
 const RATES: f64 = 4.0;
-/// Quantile of the bursts before first drops that is taken: some find the bucket not full.
-const BURSTS: f64 = 0.75;
 /// A bucket is empty where it holds no more than so many segments, or half of it ...
-const SEGMENTS: f64 = 6.0;
+const SEGMENTS: f64 = 8.0;
 /// ... or this part of it.
 const PART: f64 = 0.15;
+/// Where the time of a drop is not known exactly, the bucket holds no more than this part of it.
+const HALF: f64 = 0.5;
 /// A loss is put down to a known policer where the bucket holds no more than so many times that.
 const NEARLY: f64 = 2.0;
 /// A bucket of fewer segments is none.
@@ -52,17 +54,21 @@ const SERVED: f64 = 0.25;
 /// A round trip longer than the base by this part, and by this many seconds, shows a queue.
 const RISEN: f64 = 0.3;
 const QUEUE: f64 = 0.002;
-/// A pause of the application is one from this time on, and from so many round trips, s.
-const PAUSE: f64 = 0.2;
-const PAUSE_ROUND_TRIPS: f64 = 2.0;
 
 /// A policer's rate and burst.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Policer {
-    /// Bytes of payload per second.
-    pub(crate) rate: f64,
+    /// Bytes of payload per second; of a bucket that is full again before each burst it is unknown.
+    pub(crate) rate: Option<f64>,
     /// Bytes that pass at once.
     pub(crate) burst: f64,
+}
+
+/// A token bucket: bytes of payload per second, and bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bucket {
+    rate: f64,
+    burst: f64,
 }
 
 /// What a policer did.
@@ -73,18 +79,6 @@ pub(super) struct Policed {
     empty: Vec<bool>,
 }
 
-/// Bytes that had passed at an instant.
-#[derive(Clone, Copy, Debug)]
-struct Passed {
-    /// Since the connection began, s.
-    at: f64,
-    bytes: f64,
-    /// The loss of which a packet was dropped then.
-    loss: Option<u32>,
-    /// A pause of the application ended then: the bucket may be full.
-    rested: bool,
-}
-
 /// Returns true if a packet that took so much longer than the base round trip was in a queue, not behind a
 /// delayed acknowledgment.
 pub(super) fn is_queue(risen: f64, path: &Path) -> bool {
@@ -93,6 +87,24 @@ pub(super) fn is_queue(risen: f64, path: &Path) -> bool {
 
 /// Returns the policer that explains the losses of one direction, if one does.
 pub(super) fn policer(connection: &Connection, side: usize, path: &Path) -> Option<Policed> {
+    small(connection, side, path).or_else(|| large(connection, side, path))
+}
+
+/// Returns the policer with a bucket of few segments that explains the losses of one direction, if one does.
+fn small(connection: &Connection, side: usize, path: &Path) -> Option<Policed> {
+    let half = &connection.halves[side];
+    let segments = small::segments(half)?;
+    let mut empty = vec![false; connection.losses.len()];
+    for drop in half.drops.iter().filter(|drop| small::is_beyond(drop, segments)) {
+        if let Some(empty) = empty.get_mut(drop.loss as usize) {
+            *empty = true;
+        }
+    }
+    Some(Policed { policer: Policer { rate: None, burst: segments as f64 * path.mss }, empty })
+}
+
+/// Returns the policer with a bucket of many segments that explains the losses of one direction, if one does.
+fn large(connection: &Connection, side: usize, path: &Path) -> Option<Policed> {
     let drops = &connection.halves[side].drops;
     let ends = || {
         Some((drops.iter().map(|drop| drop.from).min()?, drops.iter().map(|drop| drop.from).max()?))
@@ -121,7 +133,8 @@ pub(super) fn policer(connection: &Connection, side: usize, path: &Path) -> Opti
     let sound = path.rate >= BEYOND * found.rate
         && !served
         && by_acks.clone().filter(queued).count() * 2 <= by_acks.count();
-    sound.then_some(Policed { policer: found, empty })
+    let policer = Policer { rate: Some(found.rate), burst: found.burst };
+    sound.then_some(Policed { policer, empty })
 }
 
 impl Policed {
@@ -138,74 +151,40 @@ impl Policed {
     }
 }
 
-fn slack(policer: Policer, mss: f64) -> f64 {
+fn slack(policer: Bucket, mss: f64) -> f64 {
     (SEGMENTS * mss).min(policer.burst / 2.0).max(PART * policer.burst)
 }
 
-/// Returns what had passed at each drop, and at the end of each stretch: what was acknowledged then had passed
-/// a round trip before.
-fn passed(connection: &Connection, side: usize, path: &Path) -> Vec<Passed> {
-    let seconds = |at: Time| at.saturating_since(connection.began).as_secs_f64();
-    let mut bytes = 0.0;
-    let of_stretch = |stretch: &Stretch| {
-        if usize::from(stretch.side) == side {
-            bytes += stretch.seen.acked as f64;
-        }
-        let span = stretch.span().as_secs_f64();
-        let rested = matches!(stretch.wait, Wait::Idle(_) | Wait::ZeroWindow)
-            && span >= PAUSE.max(PAUSE_ROUND_TRIPS * path.base);
-        let at = (seconds(stretch.to) - path.base).max(0.0);
-        Passed { at, bytes, loss: None, rested }
-    };
-    let mut points: Vec<Passed> = connection.account.stretches().iter().map(of_stretch).collect();
-    let mut drops: Vec<Drop> = connection.halves[side].drops.clone();
-    drops.sort_by_key(|drop| drop.at);
-    let of_drop = |drop: &Drop| {
-        let at = seconds(drop.at);
-        let next = points.partition_point(|point| point.at < at);
-        let before =
-            next.checked_sub(1).map_or((0.0, 0.0), |place| (points[place].at, points[place].bytes));
-        let bytes = points.get(next).map_or(before.1, |next| {
-            let part = (at - before.0) / (next.at - before.0).max(1e-9);
-            before.1 + part.clamp(0.0, 1.0) * (next.bytes - before.1)
-        });
-        Passed { at, bytes, loss: Some(drop.loss), rested: false }
-    };
-    let of_drops: Vec<Passed> = drops.iter().map(of_drop).collect();
-    points.extend(of_drops);
-    points.sort_by(|a, b| a.at.total_cmp(&b.at));
-    points
-}
-
 /// Returns the policer whose bucket is empty at most drops, with what it held at each point.
-fn explained(passed: &[Passed], path: &Path) -> Option<(Policer, Vec<f64>)> {
+fn explained(passed: &[Passed], path: &Path) -> Option<(Bucket, Vec<f64>)> {
     let found = fit(passed, path)?;
     let levels = levels(passed, found);
     let slack = slack(found, path.mss);
     // When packets pass is known to a round trip.
     let least = -3.0 * slack - found.rate * path.base;
     let at_drops = passed.iter().zip(&levels).filter(|(point, _)| point.loss.is_some());
-    let empty = at_drops.clone().filter(|(_, level)| (least..=slack).contains(*level)).count();
+    let trip = found.rate * path.base;
+    let most = |point: &Passed| match point.unseen {
+        true => (slack + trip).min(found.burst * HALF),
+        false => slack,
+    };
+    let empty =
+        at_drops.clone().filter(|(point, level)| (least..=most(point)).contains(*level)).count();
     let enough = empty as f64 >= EMPTY * at_drops.count() as f64;
     enough.then_some((found, levels))
 }
 
 /// Returns rate and burst, if the rate is one.
-fn fit(passed: &[Passed], path: &Path) -> Option<Policer> {
+fn fit(passed: &[Passed], path: &Path) -> Option<Bucket> {
     let mut rates = Vec::new();
     for busy in passed.split(|point| point.rested) {
-        rates.extend(self::rates(busy, LENGTH * path.mss, ROUND_TRIPS * path.base));
+        rates.extend(self::rates(busy, (LENGTH * path.mss, ROUND_TRIPS * path.base)));
     }
     rates.sort_by(f64::total_cmp);
     let alike = common(&rates)?;
     let rate = alike.iter().sum::<f64>() / alike.len() as f64;
-    let mut bursts = bursts(passed, rate);
-    // At first the bucket is full; after a pause it may be.
-    let at_first = *bursts.first()?;
-    bursts.sort_by(f64::total_cmp);
-    let usual = bursts[((bursts.len() - 1) as f64 * BURSTS) as usize];
-    let burst = usual.max(at_first);
-    (burst >= LEAST * path.mss).then_some(Policer { rate, burst })
+    let burst = most_beyond(passed, rate);
+    (burst >= LEAST * path.mss).then_some(Bucket { rate, burst })
 }
 
 /// Returns the highest of these sorted rates that many have in common.
@@ -221,14 +200,15 @@ fn common(rates: &[f64]) -> Option<&[f64]> {
     groups.filter(|group| group.len() >= many).last()
 }
 
-/// Returns the rates from one drop to the first that is so many bytes and seconds later, and so on from there.
-fn rates(passed: &[Passed], length: f64, span: f64) -> Vec<f64> {
+/// Returns the rates from one drop to the first that is so many bytes later, and so on from there.
+fn rates(passed: &[Passed], (length, span): (f64, f64)) -> Vec<f64> {
     let lost: Vec<&Passed> = passed.iter().filter(|point| point.loss.is_some()).collect();
     let mut found = Vec::new();
     let mut from = 0;
     for to in 0..lost.len() {
         let (bytes, time) = (lost[to].bytes - lost[from].bytes, lost[to].at - lost[from].at);
-        if bytes >= length && time >= span {
+        let exact = !lost[from].unseen && !lost[to].unseen;
+        if bytes >= length && time > 0.0 && (exact || time >= span) {
             found.push(bytes / time);
             from = to;
         }
@@ -236,32 +216,25 @@ fn rates(passed: &[Passed], length: f64, span: f64) -> Vec<f64> {
     found
 }
 
-/// Returns what passed beyond the rate before the first drop of each busy time.
-fn bursts(passed: &[Passed], rate: f64) -> Vec<f64> {
+/// Returns the most that passed beyond the rate before a drop, since the beginning or the drop before it.
+fn most_beyond(passed: &[Passed], rate: f64) -> f64 {
     let left = |point: &Passed| rate * point.at - point.bytes;
-    let mut found = Vec::new();
-    let mut begins = Some(f64::NEG_INFINITY);
+    // At the very beginning nothing had passed.
+    let (mut fullest, mut most) = (0.0_f64, 0.0_f64);
     for point in passed {
-        if point.rested {
-            begins = Some(f64::NEG_INFINITY);
-        }
-        let Some(most) = begins else { continue };
-        let most = most.max(left(point));
-        begins = Some(most);
+        fullest = fullest.max(left(point));
         if point.loss.is_some() {
-            // At the very beginning nothing had passed.
-            let most = if found.is_empty() { most.max(0.0) } else { most };
-            found.push(most - left(point));
-            begins = None;
+            most = most.max(fullest - left(point));
+            fullest = left(point);
         }
     }
-    found
+    most
 }
 
 /// Returns what the bucket held at each point. It is empty after a drop.
-fn levels(passed: &[Passed], policer: Policer) -> Vec<f64> {
+fn levels(passed: &[Passed], policer: Bucket) -> Vec<f64> {
     let mut level = policer.burst;
-    let mut before = Passed { at: 0.0, bytes: 0.0, loss: None, rested: false };
+    let mut before = Passed::default();
     let mut levels = Vec::with_capacity(passed.len());
     for point in passed {
         let filled = policer.rate * (point.at - before.at);
@@ -287,7 +260,7 @@ mod tests {
 
     /// Returns what passes a bucket of this rate (bytes/s) and burst (bytes) of a sender that sends at
     /// `offered(t)` bytes/s, every 10 ms and at each drop for 20 s; if it `pauses`, for the last second of four.
-    fn policed(policer: Policer, offered: impl Fn(f64) -> f64, pauses: bool) -> Vec<Passed> {
+    fn policed(policer: Bucket, offered: impl Fn(f64) -> f64, pauses: bool) -> Vec<Passed> {
         let (mut bytes, mut level, mut owed) = (0.0, policer.burst, 0.0);
         let mut points = Vec::new();
         let mut lost = None;
@@ -307,7 +280,7 @@ mod tests {
             }
             if step % 10 == 0 || lost.is_some() {
                 let rested = pauses && at % 4.0 >= 3.985;
-                points.push(Passed { at, bytes, loss: lost.take(), rested });
+                points.push(Passed { at, bytes, loss: lost.take(), rested, unseen: false });
             }
         }
         points
@@ -322,7 +295,7 @@ mod tests {
     fn finds_rate_and_burst_of_any_bucket_with_and_without_pauses() {
         for burst in [2e4, 6e4, 2e5, 1e6] {
             for pauses in [false, true] {
-                let truth = Policer { rate: 5e5, burst };
+                let truth = Bucket { rate: 5e5, burst };
                 let offered = |at: f64| in_turns(at) + burst / 2.0;
                 let points = policed(truth, offered, pauses);
                 let (found, levels) = explained(&points, &PATH).expect("a policer");
@@ -345,7 +318,7 @@ mod tests {
                 let at = f64::from(step) * 0.01;
                 bytes += rate(at) * 0.01;
                 let loss = (step * 7919 % 70 < 1).then_some(step);
-                Passed { at, bytes, loss, rested: false }
+                Passed { at, bytes, loss, rested: false, unseen: false }
             })
             .collect();
         assert!(explained(&points, &PATH).is_none());
