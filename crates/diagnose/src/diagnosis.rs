@@ -210,6 +210,9 @@ pub struct PathFacts {
     /// The policer that dropped its packets, if the losses are those of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policer: Option<PolicerFacts>,
+    /// Rate to which a shaper held it after a burst, bit/s of payload, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shaper_rate_bit_s: Option<f64>,
     /// What two captures at different places show of the way between them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between: Option<Between>,
@@ -224,6 +227,9 @@ pub struct PolicerFacts {
     pub rate_bit_s: Option<f64>,
     /// Size of the bucket, bytes.
     pub burst_bytes: u64,
+    /// Whether other connections in the capture share it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
 }
 
 /// What became of packets between two places of capture: of those from the client, and from the server.

@@ -33,7 +33,7 @@ pub(crate) fn answer(id: u32, connection: &Connection, sharing: &Sharing) -> Ans
         vantage,
         vantage_confidence,
         rtt_to_s: [0, 1].map(|side: usize| connection.halves[side].to.least.map(seconds)),
-        path: facts(connection, sender, &paths[sender], policers[sender].as_ref()),
+        path: facts(connection, sender, &paths[sender], policers[sender].as_ref(), &judged),
         causes: shares(&judged),
         limits: limits(&judged),
         intervals: intervals(connection, &judged),
@@ -145,9 +145,11 @@ fn facts(
     side: usize,
     path: &Path,
     policer: Option<&Policer>,
+    judged: &[Judged],
 ) -> PathFacts {
     let half = &connection.halves[side];
     let some = |value: f64| (value > 0.0).then_some(value);
+    let has = |cause: Cause| judged.iter().any(|one| one.cause == cause);
     let of_side = connection.losses.iter().filter(|loss| usize::from(loss.side) == side);
     PathFacts {
         base_rtt_s: some(path.base),
@@ -158,10 +160,12 @@ fn facts(
         loss_events: of_side.count() as u64,
         reordered: half.counts.reordered,
         mss: half.mss(),
-        policer: policer.map(|policer| PolicerFacts {
+        policer: policer.filter(|_| has(Cause::Policer)).map(|policer| PolicerFacts {
             rate_bit_s: policer.rate.map(|rate| rate * 8.0),
             burst_bytes: policer.burst.round() as u64,
+            shared: policer.shared,
         }),
+        shaper_rate_bit_s: some(path.queued_rate * 8.0).filter(|_| has(Cause::Shaper)),
         between: connection.between.or_else(|| connection.relayed()),
     }
 }

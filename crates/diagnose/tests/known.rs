@@ -153,3 +153,18 @@ fn a_deep_queue_is_no_outage() {
         assert!(queue > 0.9 * connection.duration_s, "{:?}", connection.causes);
     }
 }
+
+/// A policer of 5 Mbit/s and 75 kB, of which two connections of 1448 bytes of payload in 1500 share 4.83 Mbit/s.
+#[test]
+fn a_shared_policer_is_found_by_the_sum() {
+    let connections = of_capture("policer-shared.pcapng.xz").connections;
+    assert_eq!(connections.len(), 2);
+    for connection in &connections {
+        assert!(seconds(connection, &[Cause::Policer]) > 0.9 * connection.duration_s);
+        let policer = connection.path.policer.expect("a policer");
+        assert!(policer.shared);
+        let rate = policer.rate_bit_s.expect("a rate");
+        assert!((rate / 4.827e6 - 1.0).abs() < 0.02, "{policer:?}");
+        assert!((60_000..80_000).contains(&policer.burst_bytes), "{policer:?}");
+    }
+}

@@ -100,7 +100,9 @@ impl RateLimit {
 
 /// The rate of a policer or a shaper, bit/s of payload, if the diagnosis has it.
 fn bucket_of(connection: &Connection) -> Option<f64> {
-    connection.path.policer.and_then(|policer| policer.rate_bit_s).filter(|rate| *rate > 0.0)
+    let path = &connection.path;
+    let policer = path.policer.and_then(|policer| policer.rate_bit_s);
+    policer.or(path.shaper_rate_bit_s).filter(|rate| *rate > 0.0)
 }
 
 /// One packet of the direction of most data, as far as a bucket is concerned.

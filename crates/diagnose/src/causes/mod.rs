@@ -67,7 +67,11 @@ pub(crate) struct Verdicts {
 /// Judges every stretch of a connection.
 pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> Verdicts {
     let paths = [0, 1].map(|side| Path::of(connection, side));
-    let policed = [0, 1].map(|side| policer(connection, side, &paths[side]));
+    let shared = sharing.policed(connection);
+    let policed = [0, 1].map(|side| {
+        let shared = shared.filter(|_| side == connection.sender());
+        shared.cloned().or_else(|| policer(connection, side, &paths[side]))
+    });
     let of_loss = |(number, loss): (usize, &Loss)| {
         let side = usize::from(loss.side);
         let verdict = verdict(loss, &paths[side]);

@@ -53,6 +53,11 @@ pub(crate) fn is_bulk(stretch: &Stretch) -> bool {
     )
 }
 
+/// Returns true if enough round trips were measured.
+pub(super) fn is_measured(stretch: &Stretch) -> bool {
+    stretch.seen.rtts >= RTTS
+}
+
 impl Path {
     /// A path of which nothing is known.
     #[cfg(test)]
@@ -86,7 +91,7 @@ impl Path {
         let jitter = if count > 0 { sum as f64 / 1e9 / f64::from(count) } else { 0.0 };
         let queue_least = (0.02 * base).max(0.001).max(serialisation).max(JITTERS * jitter);
         let risen = |stretch: &&Stretch| {
-            let enough = stretch.seen.rtts >= RTTS && is_bulk(stretch);
+            let enough = is_measured(stretch) && is_bulk(stretch);
             stretch.seen.rtt_mean().filter(|_| enough).map(|mean| mean / 1e9 - base)
         };
         let queue_most = stretches.iter().filter_map(risen).fold(0.0, f64::max);
@@ -144,8 +149,8 @@ impl Path {
 
     /// Whether the queue never emptied during a stretch: even the shortest round trip was longer.
     pub(crate) fn stands(&self, stretch: &Stretch) -> bool {
-        let told = stretch.seen.rtts >= RTTS;
-        told && self.standing(stretch).is_some_and(|queue| queue >= self.queue_least)
+        is_measured(stretch)
+            && self.standing(stretch).is_some_and(|queue| queue >= self.queue_least)
     }
 
     /// The least that a packet waited during a stretch, s.

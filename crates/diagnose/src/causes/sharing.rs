@@ -6,6 +6,7 @@
 //! Not modelled: connections of more than a day; a bottleneck shared by connections to different addresses.
 
 use super::path::Path;
+use super::policer::{Policed, Shared};
 use crate::account::Stretch;
 use crate::flow::Connection;
 use ackord_units::{Span, Time};
@@ -35,6 +36,8 @@ struct Group {
     queue: Vec<f64>,
     /// Most bytes in the slots around an instant.
     most: f64,
+    /// The policer that they share, if their losses are those of one.
+    policer: Option<Shared>,
 }
 
 /// All connections that share a receiver with others at the same time.
@@ -100,6 +103,13 @@ impl Sharing {
         Sharing { groups: groups.filter(|(_, groups)| !groups.is_empty()).collect() }
     }
 
+    /// Returns what a policer did to this connection that it shares with others.
+    pub(super) fn policed(&self, connection: &Connection) -> Option<&Policed> {
+        let receiver = connection.ends[1 - connection.sender()].ip;
+        let groups = self.groups.get(&receiver)?;
+        groups.iter().filter_map(|group| group.policer.as_ref()?.policed(connection)).next()
+    }
+
     /// Where this connection stands among the others, by slot of its life; nothing where it is alone.
     pub(super) fn shares(&self, connection: &Connection) -> Option<Shares<'_>> {
         let side = connection.sender();
@@ -153,6 +163,7 @@ fn group(all: &[&Connection]) -> Group {
         flows: vec![0; last - first],
         queue: vec![0.0; last - first],
         most: 0.0,
+        policer: Shared::of(all),
     };
     for (begins, own) in &slotted {
         for (at, bytes) in own.iter().enumerate() {

@@ -129,9 +129,10 @@ pub(super) fn policed(policer: Policer) -> String {
         kilobytes if kilobytes < 1e3 => format!("{kilobytes:.0} kB"),
         kilobytes => format!("{:.1} MB", kilobytes / 1e3),
     };
+    let whose = if policer.shared { " of this and other connections" } else { "" };
     match policer.rate {
         Some(rate) => {
-            format!("Packets beyond {} are dropped; a burst of {burst} passes.", mbit(rate))
+            format!("Packets{whose} beyond {} are dropped; a burst of {burst} passes.", mbit(rate))
         }
         None => format!("Packets behind the first {burst} of a burst are dropped."),
     }

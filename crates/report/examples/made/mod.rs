@@ -239,6 +239,7 @@ fn connection(id: u32, intervals: &[Interval], lost: u64, points: &[Point]) -> C
             reordered: 3,
             mss: 1_448,
             policer: None,
+            shaper_rate_bit_s: None,
             between: None,
         },
         causes: shares(intervals, 1.0),

@@ -245,46 +245,6 @@ fn a_model_of_more_packets_than_a_run_may_have_is_not_run() {
     assert_eq!(calls.load(Ordering::Relaxed), 1, "only whether it may begin");
 }
 
-/// A policer or a shaper on the way of data.
-fn limited(kind: &str, rate: &str, burst: &str, place: Place) -> Model {
-    let mut model = Model::clean(50e6, 0.03, 6_000_000);
-    model.more =
-        format!("{kind} = {{ kind = \"token-bucket\", rate = \"{rate}\", burst = \"{burst}\" }}\n");
-    model.place = place;
-    model
-}
-
-#[test]
-fn no_remedy_beats_a_policer_that_the_diagnosis_took_for_something_else() {
-    for (rate, burst, place) in [
-        ("8 Mbit/s", "60 kB", Place::Server),
-        ("8 Mbit/s", "60 kB", Place::Router),
-        ("8 Mbit/s", "120 kB", Place::Client),
-        ("4 Mbit/s", "30 kB", Place::Server),
-        ("5 Mbit/s", "15 kB", Place::Client),
-    ] {
-        let (mut connection, trace) = seen(&limited("policer", rate, burst, place), 1);
-        if let Some(policer) = connection.path.policer.take() {
-            connection.path.policer = Some(policer);
-            let limit = Facts::of(&connection, Some(&trace)).limit.expect("a limit");
-            if let Some(rate) = policer.rate_bit_s {
-                assert_eq!((limit.bit_s, limit.kind), (rate, LimitKind::Bucket));
-            }
-            connection.path.policer = None;
-        }
-        for share in &mut connection.causes {
-            if share.cause == Cause::Policer {
-                share.cause = Cause::RandomLoss;
-            }
-        }
-        let facts = Facts::of(&connection, Some(&trace));
-        let limit = facts.limit.expect("a limit");
-        let truth: f64 = rate.split(' ').next().and_then(|one| one.parse().ok()).unwrap_or(0.0);
-        assert_eq!(limit.kind, LimitKind::BetweenLosses, "{rate} {burst} {place:?}: {limit:?}");
-        assert!((0.8..1.15).contains(&(limit.bit_s / 1e6 / truth)), "{rate} {place:?}: {limit:?}");
-    }
-}
-
 #[test]
 fn losses_that_no_bucket_causes_set_no_limit_below_the_path() {
     let outage = |from_s| Outage { from_s, least_s: 0.5, most_s: 0.5 };

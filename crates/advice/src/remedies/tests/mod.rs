@@ -1,6 +1,7 @@
 //! Bounds that follow from theory.
 
 mod bounds;
+mod policers;
 
 use super::allowance::Allowance;
 use super::model::{LossProcess, Model, Outage, Place, Traffic};

@@ -4,22 +4,29 @@
 //! less if the sender was slow for so long that the bucket was full meanwhile. Random losses are found at any
 //! level of the bucket; a queue that overflows lets round trips grow before.
 //!
-//! The rate is the highest that many spans between drops of one busy time have in common: a slow sender lets the
-//! bucket run over, and in a pause of the application it fills, so that a burst passes. The burst is what passed
-//! beyond the rate before the first drop of a busy time. The bucket is then followed from drop to drop: it must
-//! be empty at nearly all of them.
+//! | file | what |
+//! | --- | --- |
+//! | `points.rs` | what had passed at each drop |
+//! | `small.rs` | buckets of a few segments |
+//! | `shared.rs` | policers that several connections share |
 //!
-//! Not modelled: buckets of fewer than [`LEAST`] segments, and policers that several connections share.
+//! The rate is the highest that many spans between drops of one busy time have in common: a slow sender lets the
+//! bucket run over, and in a pause of the application it fills, so that a burst passes. The burst is the most that
+//! passed beyond the rate between two drops. The bucket is then followed from drop to drop: it must be empty at
+//! nearly all of them.
 
 mod points;
+mod shared;
 mod small;
 
 use super::losses::Verdict;
-use super::path::Path;
+use super::path::{Path, is_measured};
 use crate::Cause;
+use crate::account::Stretch;
 use crate::flow::Connection;
 use crate::flow::loss::{Loss, Trigger};
 use points::{Passed, passed};
+pub(super) use shared::Shared;
 
 /// Fewer drops come at an empty bucket by chance.
 const DROPS: usize = 8;
@@ -33,6 +40,9 @@ const ROUND_TRIPS: f64 = 3.0;
 const ALIKE: f64 = 0.03;
 /// ... and such are this part of all: losses by chance leave no two rates alike.
 const MANY: f64 = 0.4;
+/// ... or this part where hardly any is higher: a sender that pauses now and then lowers rates, and nothing raises them.
+const TOP: f64 = 0.25;
+const ABOVE: f64 = 0.1;
 /// ... and so many at least.
 const RATES: f64 = 4.0;
 /// A bucket is empty where it holds no more than so many segments, or half of it ...
@@ -49,6 +59,8 @@ const LEAST: f64 = 8.0;
 const EMPTY: f64 = 0.9;
 /// The path carries this much more than the rate.
 const BEYOND: f64 = 1.3;
+/// Round trips rise by less than this part of what a queue as long as the bucket would delay.
+const SHORT: f64 = 0.25;
 /// A rate that differs by less than this part from that of a standing queue is the queue's.
 const SERVED: f64 = 0.25;
 /// A round trip longer than the base by this part, and by this many seconds, shows a queue.
@@ -62,6 +74,8 @@ pub(crate) struct Policer {
     pub(crate) rate: Option<f64>,
     /// Bytes that pass at once.
     pub(crate) burst: f64,
+    /// Other connections share it.
+    pub(crate) shared: bool,
 }
 
 /// A token bucket: bytes of payload per second, and bytes.
@@ -93,14 +107,17 @@ pub(super) fn policer(connection: &Connection, side: usize, path: &Path) -> Opti
 /// Returns the policer with a bucket of few segments that explains the losses of one direction, if one does.
 fn small(connection: &Connection, side: usize, path: &Path) -> Option<Policed> {
     let half = &connection.halves[side];
-    let segments = small::segments(half)?;
+    let segments = small::segments(half, &connection.losses)?;
     let mut empty = vec![false; connection.losses.len()];
     for drop in half.drops.iter().filter(|drop| small::is_beyond(drop, segments)) {
         if let Some(empty) = empty.get_mut(drop.loss as usize) {
             *empty = true;
         }
     }
-    Some(Policed { policer: Policer { rate: None, burst: segments as f64 * path.mss }, empty })
+    Some(Policed {
+        policer: Policer { rate: None, burst: segments as f64 * path.mss, shared: false },
+        empty,
+    })
 }
 
 /// Returns the policer with a bucket of many segments that explains the losses of one direction, if one does.
@@ -122,19 +139,72 @@ fn large(connection: &Connection, side: usize, path: &Path) -> Option<Policed> {
             *empty |= level <= NEARLY * slack;
         }
     }
-    let mine = |loss: &&Loss| {
-        usize::from(loss.side) == side && loss.trigger == Trigger::Acks && loss.unneeded == 0
-    };
-    let queued = |loss: &&Loss| is_queue(loss.rtt.as_secs_f64() - path.base, path);
-    let by_acks = connection.losses.iter().filter(mine);
-    // The rate at which a queue is served is no policer's.
-    let served =
-        is_queue(path.queue_most, path) && (path.queued_rate / found.rate - 1.0).abs() <= SERVED;
-    let sound = path.rate >= BEYOND * found.rate
-        && !served
-        && by_acks.clone().filter(queued).count() * 2 <= by_acks.count();
-    let policer = Policer { rate: Some(found.rate), burst: found.burst };
-    sound.then_some(Policed { policer, empty })
+    let policer = Policer { rate: Some(found.rate), burst: found.burst, shared: false };
+    Evidence::of(connection, side, path).is_sound(found).then_some(Policed { policer, empty })
+}
+
+/// What tells a policer from a queue.
+#[derive(Clone, Copy, Debug, Default)]
+struct Evidence {
+    /// Highest rate of delivery, bytes per second.
+    rate: f64,
+    /// The rate at which a queue was served, if one stood.
+    queued_rate: f64,
+    /// The most that round trips rose, s; infinite if none was measured.
+    queue: f64,
+    /// Losses found by acknowledgments, and those of them that came at a queue.
+    losses: usize,
+    queued: usize,
+}
+
+impl Evidence {
+    fn of(connection: &Connection, side: usize, path: &Path) -> Evidence {
+        let mine = |loss: &&Loss| {
+            usize::from(loss.side) == side && loss.trigger == Trigger::Acks && loss.unneeded == 0
+        };
+        let queued = |loss: &&Loss| is_queue(loss.rtt.as_secs_f64() - path.base, path);
+        let by_acks = connection.losses.iter().filter(mine);
+        let stands = is_queue(path.queue_most, path);
+        let measured =
+            |stretch: &Stretch| usize::from(stretch.side) == side && is_measured(stretch);
+        let measured = connection.account.stretches().iter().any(measured);
+        Evidence {
+            rate: path.rate,
+            queued_rate: if stands { path.queued_rate } else { 0.0 },
+            queue: if measured { path.queue_most } else { f64::INFINITY },
+            losses: by_acks.clone().count(),
+            queued: by_acks.filter(queued).count(),
+        }
+    }
+
+    /// Returns true if losses come without a queue, and the path carries more than the rate.
+    fn is_sound(&self, found: Bucket) -> bool {
+        self.rate >= BEYOND * found.rate && self.is_queueless(found)
+    }
+
+    /// Returns true if losses come without a queue, and one as long as the bucket would have delayed more than was
+    /// measured.
+    fn is_no_queue(&self, found: Bucket) -> bool {
+        self.queue <= SHORT * found.burst / found.rate && self.is_queueless(found)
+    }
+
+    fn is_queueless(&self, found: Bucket) -> bool {
+        // The rate at which a queue is served is no policer's.
+        let served = (self.queued_rate / found.rate - 1.0).abs() <= SERVED;
+        !served && self.queued * 2 <= self.losses
+    }
+}
+
+impl std::iter::Sum for Evidence {
+    fn sum<I: Iterator<Item = Evidence>>(all: I) -> Evidence {
+        all.fold(Evidence::default(), |sum, one| Evidence {
+            rate: sum.rate.max(one.rate),
+            queued_rate: sum.queued_rate + one.queued_rate,
+            queue: sum.queue.max(one.queue),
+            losses: sum.losses + one.losses,
+            queued: sum.queued + one.queued,
+        })
+    }
 }
 
 impl Policed {
@@ -189,15 +259,19 @@ fn fit(passed: &[Passed], path: &Path) -> Option<Bucket> {
 
 /// Returns the highest of these sorted rates that many have in common.
 fn common(rates: &[f64]) -> Option<&[f64]> {
-    let many = (MANY * rates.len() as f64).ceil().max(RATES) as usize;
+    let all = rates.len() as f64;
+    let many = |group: &[f64], above: usize| {
+        let part = if above as f64 <= ABOVE * all { TOP } else { MANY };
+        group.len() as f64 >= (part * all).max(RATES)
+    };
     let mut from = 0;
     let groups = (0..rates.len()).map(|to| {
         while rates[from] < rates[to] * (1.0 - 2.0 * ALIKE) {
             from += 1;
         }
-        &rates[from..=to]
+        (&rates[from..=to], rates.len() - 1 - to)
     });
-    groups.filter(|group| group.len() >= many).last()
+    groups.filter(|(group, above)| many(group, *above)).last().map(|(group, _)| group)
 }
 
 /// Returns the rates from one drop to the first that is so many bytes later, and so on from there.

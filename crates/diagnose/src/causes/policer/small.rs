@@ -1,53 +1,82 @@
 //! Buckets of a few segments: each burst that is longer loses what is beyond them.
 //!
 //! Such a bucket is full again before the next burst, so that the time between drops says nothing of its rate. Its
-//! mark is the place of the drops: nearly all segments behind so many others of their burst are dropped, and nearly
-//! none before. Random loss takes the same part everywhere.
+//! mark is the place of the drops: many segments behind so many others of their burst are dropped, and hardly any
+//! before. Random loss takes the same part everywhere.
 
-use crate::flow::loss::Drop;
+use crate::flow::loss::{Drop, Loss};
 use crate::flow::{BURST, Half};
 
 /// Fewer losses share a place by chance.
 const LOSSES: usize = 8;
 /// This part of the segments beyond the bucket is dropped ...
-const BEYOND: f64 = 0.5;
-/// ... and of those before it no more than this, of all drops no more than that.
-const BEFORE: f64 = 0.02;
-const BEFORE_OF_ALL: f64 = 0.1;
+const BEYOND: f64 = 0.1;
+/// ... so many times the part of those before it ...
+const TIMES: f64 = 20.0;
+/// ... and of all drops no more than this are before it.
+const BEFORE: f64 = 0.1;
 /// A shorter burst has no place before its last segment.
 const SHORTEST: usize = 2;
 
-/// Returns the number of segments that pass at once, if nearly all behind them are dropped.
-pub(super) fn segments(half: &Half) -> Option<usize> {
-    let passed = half.sending.bursts.as_deref()?;
-    let mut dropped = [0_u32; BURST];
-    let mut unseen = [0_u32; BURST];
-    for drop in &half.drops {
-        if let Some(place) = dropped.get_mut(usize::from(drop.burst)) {
-            *place += 1;
-            unseen[usize::from(drop.burst)] += u32::from(drop.seen == 0);
-        }
-    }
-    let all = half.drops.len() as f64;
-    let sum = |of: &[u32]| f64::from(of.iter().sum::<u32>());
-    (SHORTEST..BURST).find(|&place| {
-        let (before, beyond) = dropped.split_at(place);
-        let part = |drops: f64, passed: &[u32], unseen: &[u32]| {
-            drops / (sum(passed) + sum(unseen)).max(1.0)
-        };
-        let beyond_part = part(sum(beyond), &passed[place..], &unseen[place..]);
-        let before_part = part(sum(before), &passed[..place], &unseen[..place]);
-        losses_beyond(half, place) >= LOSSES
-            && beyond_part >= BEYOND
-            && before_part <= BEFORE
-            && all - sum(beyond) <= BEFORE_OF_ALL * all
-            && dropped[place] * 2 >= passed[place]
-    })
+/// Segments by the number of segments before them in their burst.
+#[derive(Clone, Copy, Debug, Default)]
+struct Places {
+    dropped: [u32; BURST],
+    passed: [u32; BURST],
+    /// Drops, with those in longer bursts.
+    all: usize,
 }
 
-/// Returns the number of losses with a drop beyond so many segments of a burst.
-fn losses_beyond(half: &Half, segments: usize) -> usize {
-    let beyond = half.drops.iter().filter(|drop| is_beyond(drop, segments));
+/// Returns the number of segments that pass at once, if drops are behind so many.
+pub(super) fn segments(half: &Half, losses: &[Loss]) -> Option<usize> {
+    let places = Places::of(half)?;
+    let apart = |place: &usize| places.apart(*place);
+    let place = (SHORTEST..BURST).max_by(|a, b| apart(a).total_cmp(&apart(b)))?;
+    let (before, beyond) = (places.part(0..place), places.part(place..BURST));
+    let few = places.dropped[place..].iter().sum::<u32>() as f64;
+    let most = few >= (1.0 - BEFORE) * places.all as f64;
+    let found = most && beyond >= BEYOND && beyond >= TIMES * before;
+    (found && losses_beyond(half, losses, place) >= LOSSES).then_some(place)
+}
+
+impl Places {
+    fn of(half: &Half) -> Option<Places> {
+        let seen = half.sending.bursts.as_deref()?;
+        let mut places = Places { passed: *seen, all: half.drops.len(), ..Places::default() };
+        for drop in &half.drops {
+            let place = usize::from(drop.burst);
+            if let Some(dropped) = places.dropped.get_mut(place) {
+                *dropped += 1;
+                // The first drop was seen before places were counted.
+                let seen = u32::from(drop.seen > 0);
+                places.passed[place] = places.passed[place].saturating_sub(seen);
+            }
+        }
+        Some(places)
+    }
+
+    /// Returns the part of segments at these places that was dropped.
+    fn part(&self, places: std::ops::Range<usize>) -> f64 {
+        let sum = |of: &[u32; BURST]| f64::from(of[places.clone()].iter().sum::<u32>());
+        let dropped = sum(&self.dropped);
+        dropped / (dropped + sum(&self.passed)).max(1.0)
+    }
+
+    /// Returns how far a place parts drops from others: the part of drops behind it, less that of others.
+    fn apart(&self, place: usize) -> f64 {
+        let behind = |of: &[u32; BURST]| {
+            let sum = |of: &[u32]| f64::from(of.iter().sum::<u32>());
+            sum(&of[place..]) / sum(of).max(1.0)
+        };
+        behind(&self.dropped) - behind(&self.passed)
+    }
+}
+
+/// Returns the number of losses with a drop beyond so many segments of a burst, without those of the last segments
+/// of a message, which have a place of their own.
+fn losses_beyond(half: &Half, losses: &[Loss], segments: usize) -> usize {
+    let tail = |drop: &Drop| losses.get(drop.loss as usize).is_some_and(|loss| loss.tail);
+    let beyond = half.drops.iter().filter(|drop| is_beyond(drop, segments) && !tail(drop));
     let mut losses: Vec<u32> = beyond.map(|drop| drop.loss).collect();
     losses.sort_unstable();
     losses.dedup();

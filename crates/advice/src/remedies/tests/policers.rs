@@ -1,0 +1,88 @@
+//! Policers: found with rate and burst, and no remedy beats them.
+
+use super::super::facts::Facts;
+use super::super::limit::LimitKind;
+use super::super::model::{Model, Place};
+use super::seen;
+use ackord_diagnose::Cause;
+
+/// A policer or a shaper on the way of data.
+fn limited(kind: &str, rate: &str, burst: &str, place: Place) -> Model {
+    let mut model = Model::clean(50e6, 0.03, 6_000_000);
+    model.more =
+        format!("{kind} = {{ kind = \"token-bucket\", rate = \"{rate}\", burst = \"{burst}\" }}\n");
+    model.place = place;
+    model
+}
+
+#[test]
+fn no_remedy_beats_a_policer_that_the_diagnosis_took_for_something_else() {
+    for (rate, burst, place) in [
+        ("8 Mbit/s", "60 kB", Place::Server),
+        ("8 Mbit/s", "60 kB", Place::Router),
+        ("8 Mbit/s", "120 kB", Place::Client),
+        ("4 Mbit/s", "30 kB", Place::Server),
+        ("5 Mbit/s", "15 kB", Place::Client),
+    ] {
+        let (mut connection, trace) = seen(&limited("policer", rate, burst, place), 1);
+        if let Some(policer) = connection.path.policer.take() {
+            connection.path.policer = Some(policer);
+            let limit = Facts::of(&connection, Some(&trace)).limit.expect("a limit");
+            if let Some(rate) = policer.rate_bit_s {
+                assert_eq!((limit.bit_s, limit.kind), (rate, LimitKind::Bucket));
+            }
+            connection.path.policer = None;
+        }
+        for share in &mut connection.causes {
+            if share.cause == Cause::Policer {
+                share.cause = Cause::RandomLoss;
+            }
+        }
+        let facts = Facts::of(&connection, Some(&trace));
+        let limit = facts.limit.expect("a limit");
+        let truth: f64 = rate.split(' ').next().and_then(|one| one.parse().ok()).unwrap_or(0.0);
+        assert_eq!(limit.kind, LimitKind::BetweenLosses, "{rate} {burst} {place:?}: {limit:?}");
+        assert!((0.8..1.15).contains(&(limit.bit_s / 1e6 / truth)), "{rate} {place:?}: {limit:?}");
+    }
+}
+
+/// Payload in the bytes that a policer counts: 1448 of 1500.
+const PAYLOAD: f64 = 1448.0 / 1500.0;
+
+#[test]
+fn a_policer_is_found_with_rate_and_burst_at_any_place() {
+    for (rate, burst) in [(8.0, 60.0), (8.0, 250.0), (4.0, 30.0), (2.0, 500.0), (12.0, 100.0)] {
+        for place in [Place::Server, Place::Router, Place::Client] {
+            let model =
+                limited("policer", &format!("{rate} Mbit/s"), &format!("{burst} kB"), place);
+            let (connection, _) = seen(&model, 1);
+            let policer = connection.path.policer;
+            let policer = policer.unwrap_or_else(|| panic!("{rate} {burst} {place:?}: none"));
+            let found = policer.rate_bit_s.expect("a rate") / 1e6 / PAYLOAD / rate;
+            assert!((0.97..1.03).contains(&found), "{rate} {burst} {place:?}: {policer:?}");
+            // Behind a link that spreads a burst, the bucket has filled while the burst passes.
+            let least = if place == Place::Server { 0.8 } else { 0.6 };
+            let found = policer.burst_bytes as f64 / 1e3 / PAYLOAD / burst;
+            assert!((least..1.3).contains(&found), "{rate} {burst} {place:?}: {policer:?}");
+        }
+    }
+}
+
+#[test]
+fn a_bucket_of_a_few_segments_is_found_by_the_place_of_its_drops() {
+    for (rate, burst) in [("8 Mbit/s", 8_000), ("3 Mbit/s", 8_000), ("20 Mbit/s", 5_000)] {
+        for place in [Place::Server, Place::Client] {
+            let mut model = limited("policer", rate, &format!("{burst} B"), place);
+            model.wired_s = 0.05;
+            model.duration_s = 300.0;
+            let (connection, _) = seen(&model, 1);
+            let policer = connection.path.policer;
+            let policer = policer.unwrap_or_else(|| panic!("{rate} {burst} {place:?}: none"));
+            assert_eq!(policer.rate_bit_s, None, "{rate} {place:?}: {policer:?}");
+            // Whole segments of it, or one more that passes while it fills.
+            let segments = u64::from(burst / 1500_u32);
+            let found = policer.burst_bytes / 1448;
+            assert!((segments..=segments + 1).contains(&found), "{rate} {place:?}: {policer:?}");
+        }
+    }
+}
