@@ -2,11 +2,10 @@
 
 use super::counts::Noted;
 use super::half::Half;
-use super::hearing::Heard;
 use super::loss::{Loss, Recovery};
 use super::marks::Marks;
-use super::numbers::Suspect;
 use super::order::Order;
+use super::suspects::Suspect;
 use super::timeline::{Step, Timeline};
 use crate::account::{Account, NO_LOSS, Wait};
 use crate::{Address, Between, Point, Seen};
@@ -233,20 +232,6 @@ impl Connection {
                 && far(other.offset(seen.ack), other.next))
     }
 
-    /// Takes the number of a packet. One that is late was not lost.
-    #[inline]
-    fn number(&mut self, seen: &Seen, side: usize, at: Time) {
-        let mss = self.halves[side].mss();
-        let Some(late) = self.halves[side].numbers.take(seen, mss, at) else { return };
-        let missing = |it: &Suspect| usize::from(it.loss.side) == side && it.lacks(late);
-        if let Some(place) = self.suspects.iter().rposition(missing) {
-            self.suspects[place].loss.skipped -= 1;
-            if self.suspects[place].loss.skipped == 0 {
-                self.suspects.remove(place);
-            }
-        }
-    }
-
     /// Where counting begins in either direction.
     fn anchors(&mut self, seen: &Seen, side: usize) {
         let syn = seen.flags.contains(Flags::SYN);
@@ -304,58 +289,6 @@ impl Connection {
         }
     }
 
-    /// Whoever echoes a timestamp has heard what carried it.
-    #[inline]
-    fn has_heard(&mut self, side: usize, echo: u32, at: Time) {
-        while let Some(heard) = self.halves[side].hearing.next() {
-            let ahead = heard.stamp.map_or(-1, |stamp| echo.wrapping_sub(stamp) as i32);
-            if ahead < 0 {
-                return;
-            }
-            self.halves[side].hearing.arrived();
-            self.heard(side, &Heard { due: heard.due.min(at), ..heard });
-            // Of several with this timestamp, the first has certainly arrived.
-            if ahead == 0 {
-                return;
-            }
-        }
-    }
-
-    /// What has reached its sender by now.
-    #[inline]
-    pub(super) fn hear(&mut self, at: Time) {
-        loop {
-            let due = |half: &Half| half.hearing.next().map(|heard| heard.due);
-            let sender = match (due(&self.halves[0]), due(&self.halves[1])) {
-                (None, None) => return,
-                (Some(_), None) => 0,
-                (None, Some(_)) => 1,
-                (Some(client), Some(server)) => usize::from(server < client),
-            };
-            match self.halves[sender].hearing.next() {
-                Some(heard) if heard.due <= at => {
-                    self.halves[sender].hearing.arrived();
-                    self.heard(sender, &heard);
-                }
-                _ => return,
-            }
-        }
-    }
-
-    /// The sender knows of this acknowledgment.
-    pub(super) fn heard(&mut self, sender: usize, heard: &Heard) {
-        let half = &mut self.halves[sender];
-        let before = half.silent_since();
-        half.hear(heard);
-        if let Some(recovery) = self.recoveries[sender] {
-            let silence = heard.due.saturating_since(before);
-            self.losses[recovery.loss as usize].silent(silence);
-        }
-        if self.recoveries[sender].is_some() || heard.dsack {
-            self.heard_in_recovery(sender, heard);
-        }
-    }
-
     /// Settles the account up to the last packet.
     pub(crate) fn finish(&mut self) {
         self.release_all();
@@ -397,55 +330,6 @@ impl Connection {
     pub(crate) fn lacks_bytes(&self) -> bool {
         self.losses.iter().any(|loss| !loss.closing)
             || self.halves.iter().any(|half| half.counts.missing.count > 0)
-    }
-
-    /// Returns the sides in whose packet numbers a gap may show a loss.
-    pub(super) fn sides_with_gaps(&self) -> impl Iterator<Item = usize> {
-        let with = |side: usize| {
-            let mine = |loss: &Loss| usize::from(loss.side) == side && loss.skipped > 0;
-            self.losses.iter().chain(self.suspects.iter().map(|it| &it.loss)).any(mine)
-        };
-        [0, 1].into_iter().filter(move |side| with(*side))
-    }
-
-    /// Makes losses of suspects on the `trusted` sides, whose numbers prove them, and forgets those of the
-    /// others.
-    pub(super) fn settle_suspects(&mut self, trusted: [bool; 2]) {
-        for loss in self.losses.iter_mut().filter(|loss| !trusted[usize::from(loss.side)]) {
-            loss.skipped = 0;
-        }
-        let suspects = std::mem::take(&mut self.suspects);
-        let proved = suspects.into_iter().filter(|it| trusted[usize::from(it.loss.side)]);
-        for suspect in proved {
-            let number = self.losses.len() as u32;
-            self.losses.push(suspect.loss);
-            let side = suspect.loss.side;
-            self.account.rewrite(suspect.from, suspect.to, |stretch| {
-                let quiet = matches!(stretch.wait, Wait::Idle(_) | Wait::Transit | Wait::Queued)
-                    || (stretch.side == side
-                        && matches!(stretch.wait, Wait::Window | Wait::SlowStart));
-                quiet.then_some((Wait::Recovery, number))
-            });
-        }
-        self.sort_losses();
-    }
-
-    /// Brings losses into the order of their times.
-    fn sort_losses(&mut self) {
-        if self.losses.is_sorted_by_key(|loss| loss.at) {
-            return;
-        }
-        let mut order: Vec<u32> = (0..self.losses.len() as u32).collect();
-        order.sort_by_key(|number| self.losses[*number as usize].at);
-        self.losses = order.iter().map(|number| self.losses[*number as usize]).collect();
-        let mut places = vec![0; order.len()];
-        for (place, number) in (0..).zip(&order) {
-            places[*number as usize] = place;
-        }
-        self.account.renumber_losses(&places);
-        for drop in self.halves.iter_mut().flat_map(|half| &mut half.drops) {
-            drop.loss = places.get(drop.loss as usize).copied().unwrap_or(drop.loss);
-        }
     }
 
     /// The side that sends more.

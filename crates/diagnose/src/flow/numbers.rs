@@ -1,10 +1,9 @@
 //! The identification field of IPv4: a gap may show that packets were lost before the capture point.
 //!
 //! Hosts number their packets per socket (Linux), per destination, per processor, or for the whole host, or at
-//! random. Only a counter per socket proves a loss: `hosts.rs` decides that from all connections of a host, so
-//! that a gap is kept as a [`Suspect`] until then.
+//! random. Only a counter per socket proves a loss: `hosts.rs` decides that from all connections of a host, and
+//! `suspects.rs` keeps the gaps until then.
 
-use super::loss::Loss;
 use crate::Seen;
 use ackord_units::Time;
 
@@ -97,24 +96,5 @@ impl Numbers {
     /// Returns true if nearly all packets had the number expected.
     pub(crate) fn is_regular(&self) -> bool {
         self.exact >= REGULAR && self.exact * 10 >= self.all * 9
-    }
-}
-
-/// A silence that ends with a gap in the numbers: a loss if the host counts per socket, idleness otherwise.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Suspect {
-    /// The time that the loss would have taken.
-    pub(crate) from: Time,
-    pub(crate) to: Time,
-    /// The number expected, and the number that came.
-    pub(crate) numbers: [u16; 2],
-    pub(crate) loss: Loss,
-}
-
-impl Suspect {
-    /// Returns true if this number is one of those left out.
-    pub(crate) fn lacks(&self, number: u16) -> bool {
-        let [from, to] = self.numbers;
-        number.wrapping_sub(from) < to.wrapping_sub(from)
     }
 }

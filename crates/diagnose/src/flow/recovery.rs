@@ -3,8 +3,8 @@
 use super::connection::Connection;
 use super::hearing::Heard;
 use super::loss::{Loss, MOST_LOSSES, Recovery, Trigger};
-use super::numbers::Suspect;
 use super::outstanding::Novelty;
+use super::suspects::Suspect;
 use crate::Seen;
 use crate::account::Wait;
 use ackord_units::{Span, Time};
