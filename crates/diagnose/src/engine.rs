@@ -118,8 +118,12 @@ impl Place {
         }
     }
 
+    /// Returns all connections. Those of a single table are not copied: they may take most of the memory.
     fn into_connections(self) -> Vec<Connection> {
-        self.tables.into_iter().flat_map(Table::into_connections).collect()
+        let mut tables = self.tables.into_iter().map(Table::into_connections);
+        let mut all = tables.next().unwrap_or_default();
+        tables.for_each(|mut more| all.append(&mut more));
+        all
     }
 }
 
