@@ -36,7 +36,7 @@ pub(crate) fn join(mut places: Vec<Vec<Connection>>) -> Vec<Connection> {
                     true => (connection, &*before),
                     false => (before.clone(), &connection),
                 };
-                near.between = Some(near.between(far));
+                near.between = Some(Box::new(near.between(far)));
                 *before = near;
             }
             _ => {

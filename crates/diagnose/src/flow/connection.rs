@@ -1,6 +1,6 @@
 //! A connection: a packet passes the capture point, and both directions take note.
 
-use super::counts::Noted;
+use super::counts::CaptureFaults;
 use super::half::Half;
 use super::loss::{Loss, Recovery};
 use super::marks::Marks;
@@ -73,20 +73,13 @@ pub(crate) struct Connection {
     /// The last one, and the last one that no receiver's timer delayed, with its time.
     pub(crate) rtt: [Span; 2],
     pub(super) rtt_undelayed: [(Time, Span); 2],
-    /// Packets that stand in the capture twice, that are before the one before them in time, and that are
-    /// longer than the MSS.
-    pub(crate) copies: Noted,
-    pub(crate) backwards: Noted,
-    /// Times at which the capture's clock was set.
-    pub(crate) clock_set: Noted,
-    /// Packets whose options the snap length cut off.
-    pub(crate) options_cut: Noted,
-    pub(crate) long_segments: Noted,
+    /// What is wrong with the connection in the capture; allocated with the first fault.
+    pub(crate) faults: Option<Box<CaptureFaults>>,
     pub(crate) points: Option<Vec<(u8, Point)>>,
     /// Packets to be known again in a capture at another place, where there is one.
-    pub(crate) marks: Option<Marks>,
+    pub(crate) marks: Option<Box<Marks>>,
     /// What came of that.
-    pub(crate) between: Option<Between>,
+    pub(crate) between: Option<Box<Between>>,
 }
 
 impl Connection {
@@ -127,11 +120,7 @@ impl Connection {
             base_rtt: [None; 2],
             rtt: [Span::ZERO; 2],
             rtt_undelayed: [(Time::ZERO, Span::ZERO); 2],
-            copies: Noted::default(),
-            backwards: Noted::default(),
-            clock_set: Noted::default(),
-            options_cut: Noted::default(),
-            long_segments: Noted::default(),
+            faults: None,
             points: None,
             marks: None,
             between: None,
@@ -152,11 +141,11 @@ impl Connection {
             Step::Forward => {}
             // Packets on hold are counted when they arrive.
             Step::Backward(by) if self.order.is_none() => {
-                self.backwards.add(1, seen.frame);
+                self.faults.get_or_insert_default().backwards.add(1, seen.frame);
                 self.order = Some(Order::begin(self.timeline.last(), by));
             }
             Step::Backward(_) => {}
-            Step::Set => self.clock_set.add(1, seen.frame),
+            Step::Set => self.faults.get_or_insert_default().clock_set.add(1, seen.frame),
         }
         // A capture may claim any time. Beyond a year it stands still, and sums cannot overflow.
         let at = at.max(self.last).min(self.began + LONGEST_LIFE);
@@ -167,11 +156,13 @@ impl Connection {
         (self.last, self.last_frame) = (at, seen.frame);
         let repeats = self.is_known(seen, side);
         if self.halves[side].copies.is_copy(seen, at, repeats) {
-            self.copies.add(1, seen.frame);
+            self.faults.get_or_insert_default().copies.add(1, seen.frame);
             return;
         }
         self.halves[side].counts.packets += 1;
-        self.options_cut.add(u64::from(seen.options_cut), seen.frame);
+        if seen.options_cut {
+            self.faults.get_or_insert_default().options_cut.add(1, seen.frame);
+        }
         if let Some(marks) = &mut self.marks {
             marks.take(seen, side, seen.at);
         }

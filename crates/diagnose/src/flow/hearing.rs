@@ -62,6 +62,10 @@ impl Hearing {
     #[inline]
     pub(crate) fn under_way(&mut self, heard: Heard) {
         let due = self.queue.back().map_or(heard.due, |last| last.due.max(heard.due));
+        // Most short connections have one ACK on the way at a time; a `VecDeque` would begin with room for four.
+        if self.queue.capacity() == 0 {
+            self.queue.reserve_exact(1);
+        }
         self.queue.push_back(Heard { due, ..heard });
     }
 

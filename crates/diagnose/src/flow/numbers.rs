@@ -27,7 +27,9 @@ pub(crate) struct Numbers {
     /// Packets that had the number expected, and all.
     pub(crate) exact: u32,
     pub(crate) all: u32,
-    samples: [(Time, u16); SAMPLES],
+    /// Times and numbers of the samples.
+    sample_times: [Time; SAMPLES],
+    sample_numbers: [u16; SAMPLES],
     sampled: u8,
     /// Every so many packets are sampled.
     every: u32,
@@ -79,18 +81,21 @@ impl Numbers {
         }
         if usize::from(self.sampled) == SAMPLES {
             for place in 0..SAMPLES / 2 {
-                self.samples[place] = self.samples[2 * place];
+                self.sample_times[place] = self.sample_times[2 * place];
+                self.sample_numbers[place] = self.sample_numbers[2 * place];
             }
             self.sampled = (SAMPLES / 2) as u8;
             self.every = self.every.max(1) * 2;
         }
-        self.samples[usize::from(self.sampled)] = (at, number);
+        let place = usize::from(self.sampled);
+        (self.sample_times[place], self.sample_numbers[place]) = (at, number);
         self.sampled += 1;
     }
 
     /// Returns some numbers with their times, in order.
-    pub(crate) fn samples(&self) -> &[(Time, u16)] {
-        &self.samples[..usize::from(self.sampled)]
+    pub(crate) fn samples(&self) -> impl Iterator<Item = (Time, u16)> {
+        let all = self.sample_times.into_iter().zip(self.sample_numbers);
+        all.take(usize::from(self.sampled))
     }
 
     /// Returns true if nearly all packets had the number expected.

@@ -87,6 +87,10 @@ impl InFlight {
             if from > next && self.holes.len() < MOST_HOLES {
                 self.holes.push(Hole { from: next, to: from, opened: at });
             }
+            // Most requests are one segment; a `VecDeque` would begin with room for four.
+            if self.segments.capacity() == 0 {
+                self.segments.reserve_exact(1);
+            }
             self.segments.push_back(Outstanding { from, to, at, sends: 1, sacked: false });
             return Novelty { new: to - from, ..Novelty::default() };
         }
