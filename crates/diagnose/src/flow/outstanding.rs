@@ -82,6 +82,7 @@ pub(crate) struct InFlight {
 
 impl InFlight {
     /// Takes a segment in; `next` is the byte after the highest one seen before it.
+    #[inline]
     pub(crate) fn sent(&mut self, from: u64, to: u64, next: u64, at: Time) -> Novelty {
         if from >= next {
             if from > next && self.holes.len() < MOST_HOLES {
@@ -147,6 +148,7 @@ impl InFlight {
     }
 
     /// Forgets what is acknowledged up to `ack`.
+    #[inline]
     pub(crate) fn acknowledged(&mut self, ack: u64) -> Acknowledged {
         let mut all = Acknowledged::default();
         while let Some(segment) = self.segments.front().copied() {
@@ -175,6 +177,7 @@ impl InFlight {
     }
 
     /// Marks what a SACK block covers, and notes what is new of it.
+    #[inline]
     pub(crate) fn sacked(&mut self, from: u64, to: u64, all: &mut Acknowledged) {
         let first = self.segments.partition_point(|segment| segment.from < from);
         for segment in self.segments.range_mut(first..).take_while(|segment| segment.to <= to) {
