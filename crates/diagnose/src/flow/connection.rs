@@ -333,3 +333,14 @@ impl Connection {
         self.halves.iter().any(|half| half.counts.packets == 0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_few_bytes_while_it_is_open() {
+        // A hundred thousand may be open at once. What few of them need is in a box.
+        assert!(size_of::<Connection>() <= 2432, "{}", size_of::<Connection>());
+    }
+}
