@@ -10,7 +10,7 @@ use crate::{Address, Artefact, ArtefactKind, CaptureRead, Diagnosis, Reader, See
 use ackord_units::Time;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// How to go about it.
@@ -118,8 +118,12 @@ impl Place {
         }
     }
 
+    /// Returns all connections. Those of a single table are not copied: they may take most of the memory.
     fn into_connections(self) -> Vec<Connection> {
-        self.tables.into_iter().flat_map(Table::into_connections).collect()
+        let mut tables = self.tables.into_iter().map(Table::into_connections);
+        let mut all = tables.next().unwrap_or_default();
+        tables.for_each(|mut more| all.append(&mut more));
+        all
     }
 }
 
@@ -149,46 +153,56 @@ fn answers(
     connections.iter_mut().for_each(Connection::finish);
     settle_numbers(&mut connections);
     let sharing = Sharing::of(&connections);
-    let mut answers = judged(&connections, &sharing, jobs);
-    let mut traces = Vec::new();
-    for (answered, connection) in answers.iter_mut().zip(&mut connections) {
-        if let Some(points) = connection.points.take() {
-            let sender = u8::from(answered.bytes_by[1] > answered.bytes_by[0]);
-            let of = |wanted: bool| {
-                let of_side = points.iter().filter(|(side, _)| (*side == sender) == wanted);
-                of_side.map(|(_, point)| *point).collect()
-            };
-            traces.push(Trace { connection: answered.id, points: of(true), reverse: of(false) });
-        }
-    }
+    let traces = traces(&mut connections);
+    let answers = judged(connections, &sharing, jobs);
     let artefacts = all_artefacts(&captures, &answers);
     (Diagnosis { captures, artefacts, connections: answers }, traces)
 }
 
-/// The answers for connections, in their order. Threads take the next few that no other has: some are much
-/// longer than others.
-fn judged(connections: &[Connection], sharing: &Sharing, jobs: usize) -> Vec<crate::Connection> {
-    let next = AtomicUsize::new(0);
+/// Returns the packets kept of connections, for pictures.
+fn traces(connections: &mut [Connection]) -> Vec<Trace> {
+    let traces = (0..).zip(connections).filter_map(|(id, connection)| {
+        let points = connection.points.take()?;
+        let sender = connection.sender() as u8;
+        let of = |wanted: bool| {
+            let of_side = points.iter().filter(|(side, _)| (*side == sender) == wanted);
+            of_side.map(|(_, point)| *point).collect()
+        };
+        Some(Trace { connection: id, points: of(true), reverse: of(false) })
+    });
+    traces.collect()
+}
+
+/// Returns the answers for connections, in their order. Each thread takes the next few that no other has, because
+/// some are much longer than others. A connection is dropped as soon as it is judged, so that the answers take the
+/// memory of the connections and not as much again.
+fn judged(connections: Vec<Connection>, sharing: &Sharing, jobs: usize) -> Vec<crate::Connection> {
+    let mut answers: Vec<Option<crate::Connection>> = Vec::new();
+    answers.resize_with(connections.len(), || None);
+    let waiting = Mutex::new((0..).zip(connections).zip(&mut answers));
     let work = || {
-        let mut parts = Vec::new();
+        let mut some = Vec::new();
         loop {
-            let from = next.fetch_add(AT_ONCE, Ordering::Relaxed);
-            let Some(some) = connections.get(from..) else { return parts };
-            let some = some.iter().take(AT_ONCE);
-            let answered = (from as u32..).zip(some).map(|(id, one)| answer(id, one, sharing));
-            parts.push((from, answered.collect::<Vec<_>>()));
+            let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            some.extend(waiting.by_ref().take(AT_ONCE));
+            drop(waiting);
+            if some.is_empty() {
+                return;
+            }
+            for ((id, connection), place) in some.drain(..) {
+                *place = Some(answer(id, &connection, sharing));
+            }
         }
     };
-    let mut parts = thread::scope(|scope| {
+    thread::scope(|scope| {
         let others: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
-        let mut parts = work();
+        work();
         for other in others {
-            parts.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
-        parts
     });
-    parts.sort_by_key(|(from, _)| *from);
-    parts.into_iter().flat_map(|(_, answered)| answered).collect()
+    drop(waiting);
+    answers.into_iter().flatten().collect()
 }
 
 /// What is wrong with the captures: what connections show, added up, and what the files say.

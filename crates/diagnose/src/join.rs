@@ -20,21 +20,23 @@ const FEWEST: usize = 10;
 /// What makes a connection the same: its ends, and the first byte of its client.
 type Identity = ([Address; 2], u32);
 
-/// All connections of all places, each once.
-pub(crate) fn join(places: Vec<Vec<Connection>>) -> Vec<Connection> {
-    let alone = places.len() < 2;
+/// Returns all connections of all places, each once.
+pub(crate) fn join(mut places: Vec<Vec<Connection>>) -> Vec<Connection> {
+    if places.len() < 2 {
+        return places.pop().unwrap_or_default();
+    }
     let mut joined: Vec<Connection> = Vec::new();
     let mut known: BTreeMap<Identity, usize> = BTreeMap::new();
     for connection in places.into_iter().flatten() {
         let identity = (connection.ends, connection.halves[0].first_number());
-        match known.get(&identity).filter(|_| !alone) {
+        match known.get(&identity) {
             Some(place) if joined[*place].overlaps(&connection) => {
                 let before = &mut joined[*place];
                 let (mut near, far) = match connection.is_nearer_than(before) {
                     true => (connection, &*before),
                     false => (before.clone(), &connection),
                 };
-                near.between = Some(near.between(far));
+                near.between = Some(Box::new(near.between(far)));
                 *before = near;
             }
             _ => {

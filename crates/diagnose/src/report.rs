@@ -166,7 +166,7 @@ fn facts(
             shared: policer.shared,
         }),
         shaper_rate_bit_s: some(path.queued_rate * 8.0).filter(|_| has(Cause::Shaper)),
-        between: connection.between.or_else(|| connection.relayed()),
+        between: connection.between.as_deref().copied().or_else(|| connection.relayed()),
     }
 }
 
@@ -216,20 +216,21 @@ fn artefacts(connection: &Connection) -> Vec<Artefact> {
             ),
         );
     }
-    add(ArtefactKind::DuplicatedPackets, connection.copies, &copied(connection));
+    let faults = connection.faults.as_deref().copied().unwrap_or_default();
+    add(ArtefactKind::DuplicatedPackets, faults.copies, &copied(connection));
     add(
         ArtefactKind::ReorderedTimestamps,
-        connection.backwards,
+        faults.backwards,
         "packets are in another order than their times: they were sorted",
     );
     add(
         ArtefactKind::ClockSet,
-        connection.clock_set,
+        faults.clock_set,
         "the clock of the capturing machine was set: its jump is left out of the connection's time",
     );
     add(
         ArtefactKind::SuperSegments,
-        connection.long_segments,
+        faults.long_segments,
         "segments longer than the MSS: a network card splits them after, or merged them before the capture point",
     );
     add(
@@ -244,7 +245,7 @@ fn artefacts(connection: &Connection) -> Vec<Artefact> {
     );
     add(
         ArtefactKind::OptionsCut,
-        connection.options_cut,
+        faults.options_cut,
         "the snap length cut TCP options off: timestamps, SACK blocks and window scale may be missing",
     );
     found

@@ -59,12 +59,20 @@ pub enum WriteError {
 /// When the folder is a file, a path leaves it, or the system refuses; no file has then been
 /// replaced, unless it was the last step, the renaming, that failed half-way.
 pub fn write_all(folder: &Path, files: &[OutputFile]) -> Result<Vec<PathBuf>, WriteError> {
+    write_each(folder, files.iter().map(|file| (file.path.as_path(), file.bytes.as_slice())))
+}
+
+/// Writes files, given by their paths below `folder` and their bytes, as [`write_all`] does.
+fn write_each<'a>(
+    folder: &Path,
+    files: impl Iterator<Item = (&'a Path, &'a [u8])>,
+) -> Result<Vec<PathBuf>, WriteError> {
     if folder.exists() && !folder.is_dir() {
         return Err(WriteError::NotAFolder(folder.to_owned()));
     }
     let mut pending = Pending(Vec::new());
-    for file in files {
-        pending.write(folder, file)?;
+    for (path, bytes) in files {
+        pending.write(folder, path, bytes)?;
     }
     pending.rename()
 }
@@ -76,20 +84,20 @@ pub fn write_all(folder: &Path, files: &[OutputFile]) -> Result<Vec<PathBuf>, Wr
 pub fn write_one(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     let name = path.file_name().ok_or_else(|| WriteError::Outside(path.to_owned()))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let file = OutputFile::new(name, bytes);
-    write_all(folder.unwrap_or(Path::new(".")), &[file]).map(|_| ())
+    let file = std::iter::once((Path::new(name), bytes));
+    write_each(folder.unwrap_or(Path::new(".")), file).map(|_| ())
 }
 
 /// Files that are complete but have not taken their names; removed if they never do.
 struct Pending(Vec<(PathBuf, PathBuf)>);
 
 impl Pending {
-    fn write(&mut self, folder: &Path, file: &OutputFile) -> Result<(), WriteError> {
-        let inside = file.path.components().all(|part| matches!(part, Component::Normal(_)));
-        let Some(name) = file.path.file_name().filter(|_| inside) else {
-            return Err(WriteError::Outside(file.path.clone()));
+    fn write(&mut self, folder: &Path, below: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+        let inside = below.components().all(|part| matches!(part, Component::Normal(_)));
+        let Some(name) = below.file_name().filter(|_| inside) else {
+            return Err(WriteError::Outside(below.to_owned()));
         };
-        let path = folder.join(&file.path);
+        let path = folder.join(below);
         if let Some(parent) = path.parent() {
             let refused = |source| io_error("create the folder", parent, source);
             std::fs::create_dir_all(parent).map_err(refused)?;
@@ -100,13 +108,13 @@ impl Pending {
         }
         if std::fs::symlink_metadata(&path).is_ok_and(|there| !there.is_file()) {
             let refused = |source| io_error("write", &path, source);
-            return std::fs::write(&path, &file.bytes).map_err(refused);
+            return std::fs::write(&path, bytes).map_err(refused);
         }
         let mut partial = name.to_owned();
         partial.push(".partial");
         let partial = path.with_file_name(partial);
         self.0.push((partial.clone(), path));
-        std::fs::write(&partial, &file.bytes).map_err(|source| io_error("write", &partial, source))
+        std::fs::write(&partial, bytes).map_err(|source| io_error("write", &partial, source))
     }
 
     fn rename(mut self) -> Result<Vec<PathBuf>, WriteError> {

@@ -6,7 +6,7 @@
 //! if several connections have the same ends.
 
 use ackord_diagnose::{Artefact, ArtefactKind, Cause, Connection, Diagnosis, Interval};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
@@ -156,7 +156,24 @@ fn by_address(client: SocketAddr, server: SocketAddr) -> String {
 struct DiagnosisJson<'a> {
     captures: &'a [ackord_diagnose::CaptureRead],
     artefacts: &'a [Artefact],
-    connections: Vec<ConnectionJson<'a>>,
+    connections: ConnectionsJson<'a>,
+}
+
+/// Connections whose filters are built one by one while they are written: those of all connections take much memory.
+struct ConnectionsJson<'a> {
+    filters: &'a Filters,
+    connections: &'a [Connection],
+}
+
+impl Serialize for ConnectionsJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.connections.iter().map(|connection| ConnectionJson {
+            connection,
+            stream: self.filters.stream(connection),
+            filter: self.filters.connection(connection),
+            cause_filters: self.filters.causes(connection),
+        }))
+    }
 }
 
 #[derive(Serialize)]
@@ -171,15 +188,9 @@ struct ConnectionJson<'a> {
 /// Returns the diagnosis as JSON, with a display filter for every connection and cause.
 pub fn diagnosis_json(diagnosis: &Diagnosis) -> String {
     let filters = Filters::of(diagnosis);
-    let connections = diagnosis.connections.iter().map(|connection| ConnectionJson {
-        connection,
-        stream: filters.stream(connection),
-        filter: filters.connection(connection),
-        cause_filters: filters.causes(connection),
-    });
     ackord_report::data::to_json(&DiagnosisJson {
         captures: &diagnosis.captures,
         artefacts: &diagnosis.artefacts,
-        connections: connections.collect(),
+        connections: ConnectionsJson { filters: &filters, connections: &diagnosis.connections },
     })
 }

@@ -72,6 +72,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
+    #[inline]
     pub(crate) fn rtt(&mut self, rtt: Span) {
         self.add(&Measured {
             rtt_sum: rtt.as_nanos(),
@@ -81,6 +82,7 @@ impl Measured {
         });
     }
 
+    #[inline]
     fn add(&mut self, other: &Measured) {
         self.acked += other.acked;
         self.flight = self.flight.max(other.flight);

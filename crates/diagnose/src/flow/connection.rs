@@ -1,12 +1,11 @@
 //! A connection: a packet passes the capture point, and both directions take note.
 
-use super::counts::Noted;
+use super::counts::CaptureFaults;
 use super::half::Half;
-use super::hearing::Heard;
 use super::loss::{Loss, Recovery};
 use super::marks::Marks;
-use super::numbers::Suspect;
 use super::order::Order;
+use super::suspects::Suspect;
 use super::timeline::{Step, Timeline};
 use crate::account::{Account, NO_LOSS, Wait};
 use crate::{Address, Between, Point, Seen};
@@ -74,20 +73,13 @@ pub(crate) struct Connection {
     /// The last one, and the last one that no receiver's timer delayed, with its time.
     pub(crate) rtt: [Span; 2],
     pub(super) rtt_undelayed: [(Time, Span); 2],
-    /// Packets that stand in the capture twice, that are before the one before them in time, and that are
-    /// longer than the MSS.
-    pub(crate) copies: Noted,
-    pub(crate) backwards: Noted,
-    /// Times at which the capture's clock was set.
-    pub(crate) clock_set: Noted,
-    /// Packets whose options the snap length cut off.
-    pub(crate) options_cut: Noted,
-    pub(crate) long_segments: Noted,
+    /// What is wrong with the connection in the capture; allocated with the first fault.
+    pub(crate) faults: Option<Box<CaptureFaults>>,
     pub(crate) points: Option<Vec<(u8, Point)>>,
     /// Packets to be known again in a capture at another place, where there is one.
-    pub(crate) marks: Option<Marks>,
+    pub(crate) marks: Option<Box<Marks>>,
     /// What came of that.
-    pub(crate) between: Option<Between>,
+    pub(crate) between: Option<Box<Between>>,
 }
 
 impl Connection {
@@ -128,11 +120,7 @@ impl Connection {
             base_rtt: [None; 2],
             rtt: [Span::ZERO; 2],
             rtt_undelayed: [(Time::ZERO, Span::ZERO); 2],
-            copies: Noted::default(),
-            backwards: Noted::default(),
-            clock_set: Noted::default(),
-            options_cut: Noted::default(),
-            long_segments: Noted::default(),
+            faults: None,
             points: None,
             marks: None,
             between: None,
@@ -153,11 +141,11 @@ impl Connection {
             Step::Forward => {}
             // Packets on hold are counted when they arrive.
             Step::Backward(by) if self.order.is_none() => {
-                self.backwards.add(1, seen.frame);
+                self.faults.get_or_insert_default().backwards.add(1, seen.frame);
                 self.order = Some(Order::begin(self.timeline.last(), by));
             }
             Step::Backward(_) => {}
-            Step::Set => self.clock_set.add(1, seen.frame),
+            Step::Set => self.faults.get_or_insert_default().clock_set.add(1, seen.frame),
         }
         // A capture may claim any time. Beyond a year it stands still, and sums cannot overflow.
         let at = at.max(self.last).min(self.began + LONGEST_LIFE);
@@ -168,11 +156,13 @@ impl Connection {
         (self.last, self.last_frame) = (at, seen.frame);
         let repeats = self.is_known(seen, side);
         if self.halves[side].copies.is_copy(seen, at, repeats) {
-            self.copies.add(1, seen.frame);
+            self.faults.get_or_insert_default().copies.add(1, seen.frame);
             return;
         }
         self.halves[side].counts.packets += 1;
-        self.options_cut.add(u64::from(seen.options_cut), seen.frame);
+        if seen.options_cut {
+            self.faults.get_or_insert_default().options_cut.add(1, seen.frame);
+        }
         if let Some(marks) = &mut self.marks {
             marks.take(seen, side, seen.at);
         }
@@ -233,20 +223,6 @@ impl Connection {
                 && far(other.offset(seen.ack), other.next))
     }
 
-    /// Takes the number of a packet. One that is late was not lost.
-    #[inline]
-    fn number(&mut self, seen: &Seen, side: usize, at: Time) {
-        let mss = self.halves[side].mss();
-        let Some(late) = self.halves[side].numbers.take(seen, mss, at) else { return };
-        let missing = |it: &Suspect| usize::from(it.loss.side) == side && it.lacks(late);
-        if let Some(place) = self.suspects.iter().rposition(missing) {
-            self.suspects[place].loss.skipped -= 1;
-            if self.suspects[place].loss.skipped == 0 {
-                self.suspects.remove(place);
-            }
-        }
-    }
-
     /// Where counting begins in either direction.
     fn anchors(&mut self, seen: &Seen, side: usize) {
         let syn = seen.flags.contains(Flags::SYN);
@@ -304,58 +280,6 @@ impl Connection {
         }
     }
 
-    /// Whoever echoes a timestamp has heard what carried it.
-    #[inline]
-    fn has_heard(&mut self, side: usize, echo: u32, at: Time) {
-        while let Some(heard) = self.halves[side].hearing.next() {
-            let ahead = heard.stamp.map_or(-1, |stamp| echo.wrapping_sub(stamp) as i32);
-            if ahead < 0 {
-                return;
-            }
-            self.halves[side].hearing.arrived();
-            self.heard(side, &Heard { due: heard.due.min(at), ..heard });
-            // Of several with this timestamp, the first has certainly arrived.
-            if ahead == 0 {
-                return;
-            }
-        }
-    }
-
-    /// What has reached its sender by now.
-    #[inline]
-    pub(super) fn hear(&mut self, at: Time) {
-        loop {
-            let due = |half: &Half| half.hearing.next().map(|heard| heard.due);
-            let sender = match (due(&self.halves[0]), due(&self.halves[1])) {
-                (None, None) => return,
-                (Some(_), None) => 0,
-                (None, Some(_)) => 1,
-                (Some(client), Some(server)) => usize::from(server < client),
-            };
-            match self.halves[sender].hearing.next() {
-                Some(heard) if heard.due <= at => {
-                    self.halves[sender].hearing.arrived();
-                    self.heard(sender, &heard);
-                }
-                _ => return,
-            }
-        }
-    }
-
-    /// The sender knows of this acknowledgment.
-    pub(super) fn heard(&mut self, sender: usize, heard: &Heard) {
-        let half = &mut self.halves[sender];
-        let before = half.silent_since();
-        half.hear(heard);
-        if let Some(recovery) = self.recoveries[sender] {
-            let silence = heard.due.saturating_since(before);
-            self.losses[recovery.loss as usize].silent(silence);
-        }
-        if self.recoveries[sender].is_some() || heard.dsack {
-            self.heard_in_recovery(sender, heard);
-        }
-    }
-
     /// Settles the account up to the last packet.
     pub(crate) fn finish(&mut self) {
         self.release_all();
@@ -399,55 +323,6 @@ impl Connection {
             || self.halves.iter().any(|half| half.counts.missing.count > 0)
     }
 
-    /// Returns the sides in whose packet numbers a gap may show a loss.
-    pub(super) fn sides_with_gaps(&self) -> impl Iterator<Item = usize> {
-        let with = |side: usize| {
-            let mine = |loss: &Loss| usize::from(loss.side) == side && loss.skipped > 0;
-            self.losses.iter().chain(self.suspects.iter().map(|it| &it.loss)).any(mine)
-        };
-        [0, 1].into_iter().filter(move |side| with(*side))
-    }
-
-    /// Makes losses of suspects on the `trusted` sides, whose numbers prove them, and forgets those of the
-    /// others.
-    pub(super) fn settle_suspects(&mut self, trusted: [bool; 2]) {
-        for loss in self.losses.iter_mut().filter(|loss| !trusted[usize::from(loss.side)]) {
-            loss.skipped = 0;
-        }
-        let suspects = std::mem::take(&mut self.suspects);
-        let proved = suspects.into_iter().filter(|it| trusted[usize::from(it.loss.side)]);
-        for suspect in proved {
-            let number = self.losses.len() as u32;
-            self.losses.push(suspect.loss);
-            let side = suspect.loss.side;
-            self.account.rewrite(suspect.from, suspect.to, |stretch| {
-                let quiet = matches!(stretch.wait, Wait::Idle(_) | Wait::Transit | Wait::Queued)
-                    || (stretch.side == side
-                        && matches!(stretch.wait, Wait::Window | Wait::SlowStart));
-                quiet.then_some((Wait::Recovery, number))
-            });
-        }
-        self.sort_losses();
-    }
-
-    /// Brings losses into the order of their times.
-    fn sort_losses(&mut self) {
-        if self.losses.is_sorted_by_key(|loss| loss.at) {
-            return;
-        }
-        let mut order: Vec<u32> = (0..self.losses.len() as u32).collect();
-        order.sort_by_key(|number| self.losses[*number as usize].at);
-        self.losses = order.iter().map(|number| self.losses[*number as usize]).collect();
-        let mut places = vec![0; order.len()];
-        for (place, number) in (0..).zip(&order) {
-            places[*number as usize] = place;
-        }
-        self.account.renumber_losses(&places);
-        for drop in self.halves.iter_mut().flat_map(|half| &mut half.drops) {
-            drop.loss = places.get(drop.loss as usize).copied().unwrap_or(drop.loss);
-        }
-    }
-
     /// The side that sends more.
     pub(crate) fn sender(&self) -> usize {
         usize::from(self.halves[1].counts.bytes > self.halves[0].counts.bytes)
@@ -456,5 +331,16 @@ impl Connection {
     /// Returns true if packets of one direction are missing altogether.
     pub(crate) fn is_one_way(&self) -> bool {
         self.halves.iter().any(|half| half.counts.packets == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_few_bytes_while_it_is_open() {
+        // A hundred thousand may be open at once. What few of them need is in a box.
+        assert!(size_of::<Connection>() <= 2512, "{}", size_of::<Connection>());
     }
 }

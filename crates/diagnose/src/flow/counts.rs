@@ -16,6 +16,21 @@ impl Noted {
     }
 }
 
+/// Faults of the capture in one connection. Most connections have none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CaptureFaults {
+    /// Packets that the capture contains twice.
+    pub(crate) copies: Noted,
+    /// Packets that are earlier than the packet before them.
+    pub(crate) backwards: Noted,
+    /// Times at which the capture's clock was set.
+    pub(crate) clock_set: Noted,
+    /// Packets whose options the snap length cut off.
+    pub(crate) options_cut: Noted,
+    /// Segments longer than the MSS.
+    pub(crate) long_segments: Noted,
+}
+
 /// What is counted of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {

@@ -23,6 +23,15 @@ pub(crate) struct Size {
     pub(crate) longest: u32,
 }
 
+/// A silence that ended with a segment behind a hole.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Silence {
+    /// Time at which that segment passed.
+    pub(crate) ended: Time,
+    /// Beginning and end, as the sender saw them.
+    pub(crate) span: (Time, Time),
+}
+
 /// One direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Half {
@@ -43,8 +52,8 @@ pub(crate) struct Half {
     /// Length of the shortest segment that was sent three times and more, longer than all that had arrived, bytes.
     pub(crate) stuck: Option<u32>,
     pub(crate) fin_sent: bool,
-    /// The last silence that ended with a segment behind a hole: when that passed, and the silence.
-    pub(crate) silence: Option<(Time, (Time, Time))>,
+    /// The last silence that ended with a segment behind a hole.
+    pub(crate) silence: Option<Box<Silence>>,
     /// The byte sent last as a probe of a closed window.
     pub(crate) probed: Option<u64>,
     pub(crate) size: Size,

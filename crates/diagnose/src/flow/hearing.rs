@@ -1,6 +1,8 @@
 //! What a sender has heard of the other end: acknowledgments reach it some time after they passed the capture
 //! point.
 
+use super::connection::Connection;
+use super::half::Half;
 use ackord_units::{Span, Time};
 use std::collections::VecDeque;
 
@@ -60,6 +62,10 @@ impl Hearing {
     #[inline]
     pub(crate) fn under_way(&mut self, heard: Heard) {
         let due = self.queue.back().map_or(heard.due, |last| last.due.max(heard.due));
+        // Most short connections have one ACK on the way at a time; a `VecDeque` would begin with room for four.
+        if self.queue.capacity() == 0 {
+            self.queue.reserve_exact(1);
+        }
         self.queue.push_back(Heard { due, ..heard });
     }
 
@@ -108,6 +114,60 @@ impl Hearing {
         match self.last > last_new && !lately {
             true => self.waiting,
             false => (self.una, self.edge),
+        }
+    }
+}
+
+impl Connection {
+    /// Whoever echoes a timestamp has heard what carried it.
+    #[inline]
+    pub(super) fn has_heard(&mut self, side: usize, echo: u32, at: Time) {
+        while let Some(heard) = self.halves[side].hearing.next() {
+            let ahead = heard.stamp.map_or(-1, |stamp| echo.wrapping_sub(stamp) as i32);
+            if ahead < 0 {
+                return;
+            }
+            self.halves[side].hearing.arrived();
+            self.heard(side, &Heard { due: heard.due.min(at), ..heard });
+            // Of several with this timestamp, the first has certainly arrived.
+            if ahead == 0 {
+                return;
+            }
+        }
+    }
+
+    /// What has reached its sender by now.
+    #[inline]
+    pub(super) fn hear(&mut self, at: Time) {
+        loop {
+            let due = |half: &Half| half.hearing.next().map(|heard| heard.due);
+            let sender = match (due(&self.halves[0]), due(&self.halves[1])) {
+                (None, None) => return,
+                (Some(_), None) => 0,
+                (None, Some(_)) => 1,
+                (Some(client), Some(server)) => usize::from(server < client),
+            };
+            match self.halves[sender].hearing.next() {
+                Some(heard) if heard.due <= at => {
+                    self.halves[sender].hearing.arrived();
+                    self.heard(sender, &heard);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// The sender knows of this acknowledgment.
+    pub(super) fn heard(&mut self, sender: usize, heard: &Heard) {
+        let half = &mut self.halves[sender];
+        let before = half.silent_since();
+        half.hear(heard);
+        if let Some(recovery) = self.recoveries[sender] {
+            let silence = heard.due.saturating_since(before);
+            self.losses[recovery.loss as usize].silent(silence);
+        }
+        if self.recoveries[sender].is_some() || heard.dsack {
+            self.heard_in_recovery(sender, heard);
         }
     }
 }

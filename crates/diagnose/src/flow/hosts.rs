@@ -58,7 +58,7 @@ fn compare(connections: &[Connection]) -> BTreeMap<(usize, usize), Compared> {
             let host = connection.ends[side].ip;
             if hosts.contains(&host) {
                 let own = connection.halves[side].numbers.samples();
-                let own = own.iter().map(|(at, number)| (*at, *number, (index, side)));
+                let own = own.map(|(at, number)| (at, number, (index, side)));
                 samples.entry(host).or_default().extend(own);
             }
         }

@@ -14,6 +14,7 @@
 //! | `timeline.rs` | the capture's clock, without its jumps |
 //! | `copies.rs` | copies of packets, at one interface and at two |
 //! | `numbers.rs` | gaps in the identification field of packets |
+//! | `suspects.rs` | losses that only such gaps show |
 //! | `hosts.rs` | whether such gaps prove losses: how a host numbers its packets |
 //! | `counts.rs` | what is counted of it |
 //! | `outstanding.rs` | what is under way, by exact byte ranges |
@@ -50,6 +51,7 @@ mod outstanding;
 mod phase;
 mod recovery;
 mod sending;
+mod suspects;
 pub(crate) mod table;
 mod talk;
 mod timeline;

@@ -1,10 +1,9 @@
 //! The identification field of IPv4: a gap may show that packets were lost before the capture point.
 //!
 //! Hosts number their packets per socket (Linux), per destination, per processor, or for the whole host, or at
-//! random. Only a counter per socket proves a loss: `hosts.rs` decides that from all connections of a host, so
-//! that a gap is kept as a [`Suspect`] until then.
+//! random. Only a counter per socket proves a loss: `hosts.rs` decides that from all connections of a host, and
+//! `suspects.rs` keeps the gaps until then.
 
-use super::loss::Loss;
 use crate::Seen;
 use ackord_units::Time;
 
@@ -28,7 +27,9 @@ pub(crate) struct Numbers {
     /// Packets that had the number expected, and all.
     pub(crate) exact: u32,
     pub(crate) all: u32,
-    samples: [(Time, u16); SAMPLES],
+    /// Times and numbers of the samples.
+    sample_times: [Time; SAMPLES],
+    sample_numbers: [u16; SAMPLES],
     sampled: u8,
     /// Every so many packets are sampled.
     every: u32,
@@ -80,41 +81,25 @@ impl Numbers {
         }
         if usize::from(self.sampled) == SAMPLES {
             for place in 0..SAMPLES / 2 {
-                self.samples[place] = self.samples[2 * place];
+                self.sample_times[place] = self.sample_times[2 * place];
+                self.sample_numbers[place] = self.sample_numbers[2 * place];
             }
             self.sampled = (SAMPLES / 2) as u8;
             self.every = self.every.max(1) * 2;
         }
-        self.samples[usize::from(self.sampled)] = (at, number);
+        let place = usize::from(self.sampled);
+        (self.sample_times[place], self.sample_numbers[place]) = (at, number);
         self.sampled += 1;
     }
 
     /// Returns some numbers with their times, in order.
-    pub(crate) fn samples(&self) -> &[(Time, u16)] {
-        &self.samples[..usize::from(self.sampled)]
+    pub(crate) fn samples(&self) -> impl Iterator<Item = (Time, u16)> {
+        let all = self.sample_times.into_iter().zip(self.sample_numbers);
+        all.take(usize::from(self.sampled))
     }
 
     /// Returns true if nearly all packets had the number expected.
     pub(crate) fn is_regular(&self) -> bool {
         self.exact >= REGULAR && self.exact * 10 >= self.all * 9
-    }
-}
-
-/// A silence that ends with a gap in the numbers: a loss if the host counts per socket, idleness otherwise.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Suspect {
-    /// The time that the loss would have taken.
-    pub(crate) from: Time,
-    pub(crate) to: Time,
-    /// The number expected, and the number that came.
-    pub(crate) numbers: [u16; 2],
-    pub(crate) loss: Loss,
-}
-
-impl Suspect {
-    /// Returns true if this number is one of those left out.
-    pub(crate) fn lacks(&self, number: u16) -> bool {
-        let [from, to] = self.numbers;
-        number.wrapping_sub(from) < to.wrapping_sub(from)
     }
 }

@@ -57,7 +57,7 @@ impl Connection {
             return;
         }
         if early > Span::ZERO {
-            self.backwards.add(1, seen.frame);
+            self.faults.get_or_insert_default().backwards.add(1, seen.frame);
         }
         order.disorder = order.disorder.max(early);
         order.latest = order.latest.max(seen.at);

@@ -97,6 +97,7 @@ pub(crate) struct InFlight {
 impl InFlight {
     /// Takes a segment in; `next` is the byte after the highest one seen before it. Bytes between them are
     /// missing: they should have passed at `missed`.
+    #[inline]
     pub(crate) fn sent(
         &mut self,
         (from, to): (u64, u64),
@@ -107,6 +108,10 @@ impl InFlight {
         if from >= next {
             if from > next && self.holes.len() < MOST_HOLES {
                 self.holes.push(Hole { from: next, to: from, opened: sent.at, missed });
+            }
+            // Most requests are one segment; a `VecDeque` would begin with room for four.
+            if self.segments.capacity() == 0 {
+                self.segments.reserve_exact(1);
             }
             self.segments.push_back(Outstanding { from, to, sent, sends: 1, sacked: false });
             return Novelty { new: to - from, ..Novelty::default() };
@@ -166,6 +171,7 @@ impl InFlight {
     }
 
     /// Forgets what is acknowledged up to `ack`.
+    #[inline]
     pub(crate) fn acknowledged(&mut self, ack: u64) -> Acknowledged {
         let mut all = Acknowledged::default();
         while let Some(segment) = self.segments.front().copied() {
@@ -194,6 +200,7 @@ impl InFlight {
     }
 
     /// Marks what a SACK block covers, and notes what is new of it.
+    #[inline]
     pub(crate) fn sacked(&mut self, from: u64, to: u64, all: &mut Acknowledged) {
         let first = self.segments.partition_point(|segment| segment.from < from);
         for segment in self.segments.range_mut(first..).take_while(|segment| segment.to <= to) {

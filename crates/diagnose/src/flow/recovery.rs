@@ -3,8 +3,8 @@
 use super::connection::Connection;
 use super::hearing::Heard;
 use super::loss::{Loss, MOST_LOSSES, Recovery, Trigger};
-use super::numbers::Suspect;
 use super::outstanding::Novelty;
+use super::suspects::Suspect;
 use crate::Seen;
 use crate::account::Wait;
 use ackord_units::{Span, Time};
@@ -138,10 +138,10 @@ impl Connection {
     /// If a retransmission fills a hole that ended a silence, nothing got through during the silence.
     fn nothing_got_through(&mut self, side: usize, novelty: &Novelty) {
         let half = &mut self.halves[side];
-        if let (Some((ended, (from, to))), Some(opened)) = (half.silence, novelty.hole_opened)
-            && ended == opened
+        if let Some(opened) = novelty.hole_opened
+            && let Some(silence) = half.silence.take_if(|silence| silence.ended == opened)
         {
-            half.silence = None;
+            let (from, to) = silence.span;
             let side = side as u8;
             self.account.rewrite(from, to, |stretch| {
                 (stretch.side == side || matches!(stretch.wait, Wait::Idle(_)))

@@ -3,7 +3,6 @@
 use super::Connection;
 use super::connection::Setup;
 use super::folding::Folding;
-use super::marks::Marks;
 use crate::{Address, Seen};
 use ackord_units::Span;
 use ackord_wire::Flags;
@@ -130,7 +129,7 @@ impl Table {
         if self.points_of.contains(&key) {
             connection.points = Some(Vec::new());
         }
-        connection.marks = self.marked.then(Marks::default);
+        connection.marks = self.marked.then(Box::default);
         self.connections.push(connection);
         self.places.insert(key, place);
         place

@@ -4,6 +4,7 @@
 //! an acknowledgment, and what for then, or did its application come with them only now?
 
 use super::connection::{Connection, Setup};
+use super::half::Silence;
 use super::outstanding::Passing;
 use crate::account::{NO_LOSS, Wait};
 use crate::{Point, PointKind, Seen};
@@ -44,7 +45,7 @@ impl Connection {
         half.size.longest = half.size.longest.max(seen.payload_len);
         let long = half.size.option.is_some_and(|mss| seen.payload_len > u32::from(mss).max(536));
         if long || seen.ip_len > 9216 {
-            self.long_segments.add(1, seen.frame);
+            self.faults.get_or_insert_default().long_segments.add(1, seen.frame);
         }
         if half.is_probe(seen.payload_len, from, to) {
             return;
@@ -222,7 +223,7 @@ impl Connection {
         if from > half.next && silence >= STALLED.max(self.base(side) * 3) {
             let began = half.last_packet.max(self.account.settled());
             let span = (self.when(side, began), self.when(side, at));
-            self.halves[side].silence = Some((at, span));
+            self.halves[side].silence = Some(Box::new(Silence { ended: at, span }));
         }
     }
 
