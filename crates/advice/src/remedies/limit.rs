@@ -21,6 +21,8 @@ const AS_GOOD: f64 = 0.6;
 /// Rates that are tried, as multiples of what passed between the first loss and the last. A bucket that has
 /// recovered in a pause passes less than its rate.
 const RATES: [f64; 7] = [1.0, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5];
+/// A shaper holds a connection that it slows for this share of the time.
+const SHAPED: f64 = 0.25;
 /// A window that its reader keeps below this share of what it could be is not the buffer's.
 const READER_SHARE: f64 = 0.8;
 /// Windows of time in which a reader's rate is compared.
@@ -58,7 +60,7 @@ impl RateLimit {
         trace: Option<&Trace>,
     ) -> Option<RateLimit> {
         let limit = |kind| move |bit_s: f64| RateLimit { bit_s, kind };
-        if let Some(bit_s) = bucket_of(connection) {
+        if let Some(bit_s) = bucket_of(facts, connection) {
             return Some(RateLimit { bit_s, kind: LimitKind::Bucket });
         }
         let reader = trace
@@ -99,10 +101,11 @@ impl RateLimit {
 }
 
 /// The rate of a policer or a shaper, bit/s of payload, if the diagnosis has it.
-fn bucket_of(connection: &Connection) -> Option<f64> {
+fn bucket_of(facts: &Facts, connection: &Connection) -> Option<f64> {
     let path = &connection.path;
+    let shaper = path.shaper_rate_bit_s.filter(|_| facts.share(&[Cause::Shaper]) >= SHAPED);
     let policer = path.policer.and_then(|policer| policer.rate_bit_s);
-    policer.or(path.shaper_rate_bit_s).filter(|rate| *rate > 0.0)
+    policer.or(shaper).filter(|rate| *rate > 0.0)
 }
 
 /// One packet of the direction of most data, as far as a bucket is concerned.

@@ -43,7 +43,9 @@ const MANY: f64 = 0.4;
 /// ... or this part where hardly any is higher: a sender that pauses now and then lowers rates, and nothing raises them.
 const TOP: f64 = 0.25;
 const ABOVE: f64 = 0.1;
-/// ... and so many at least.
+/// Nearly all rates are alike from this part on.
+const SURE: f64 = 0.8;
+/// So many rates are alike at least.
 const RATES: f64 = 4.0;
 /// A bucket is empty where it holds no more than so many segments, or half of it ...
 const SEGMENTS: f64 = 8.0;
@@ -83,6 +85,8 @@ pub(crate) struct Policer {
 struct Bucket {
     rate: f64,
     burst: f64,
+    /// Nearly all rates between drops are this one.
+    sure: bool,
 }
 
 /// What a policer did.
@@ -177,20 +181,25 @@ impl Evidence {
         }
     }
 
-    /// Returns true if losses come without a queue, and the path carries more than the rate.
+    /// Returns true if losses come without a queue, and the path carries more than the rate, or all rates are alike.
     fn is_sound(&self, found: Bucket) -> bool {
-        self.rate >= BEYOND * found.rate && self.is_queueless(found)
+        let carries = self.rate >= BEYOND * found.rate && self.is_queueless(found);
+        carries || (found.sure && self.is_no_queue(found))
     }
 
     /// Returns true if losses come without a queue, and one as long as the bucket would have delayed more than was
     /// measured.
     fn is_no_queue(&self, found: Bucket) -> bool {
-        self.queue <= SHORT * found.burst / found.rate && self.is_queueless(found)
+        self.is_short(found) && self.is_queueless(found)
+    }
+
+    fn is_short(&self, found: Bucket) -> bool {
+        self.queue <= SHORT * found.burst / found.rate
     }
 
     fn is_queueless(&self, found: Bucket) -> bool {
-        // The rate at which a queue is served is no policer's.
-        let served = (self.queued_rate / found.rate - 1.0).abs() <= SERVED;
+        // The rate at which a queue is served is no policer's, unless the queue is much shorter than the bucket.
+        let served = (self.queued_rate / found.rate - 1.0).abs() <= SERVED && !self.is_short(found);
         !served && self.queued * 2 <= self.losses
     }
 }
@@ -254,7 +263,8 @@ fn fit(passed: &[Passed], path: &Path) -> Option<Bucket> {
     let alike = common(&rates)?;
     let rate = alike.iter().sum::<f64>() / alike.len() as f64;
     let burst = most_beyond(passed, rate);
-    (burst >= LEAST * path.mss).then_some(Bucket { rate, burst })
+    let sure = alike.len() >= DROPS && alike.len() as f64 >= SURE * rates.len() as f64;
+    (burst >= LEAST * path.mss).then_some(Bucket { rate, burst, sure })
 }
 
 /// Returns the highest of these sorted rates that many have in common.
@@ -369,7 +379,7 @@ mod tests {
     fn finds_rate_and_burst_of_any_bucket_with_and_without_pauses() {
         for burst in [2e4, 6e4, 2e5, 1e6] {
             for pauses in [false, true] {
-                let truth = Bucket { rate: 5e5, burst };
+                let truth = Bucket { rate: 5e5, burst, sure: true };
                 let offered = |at: f64| in_turns(at) + burst / 2.0;
                 let points = policed(truth, offered, pauses);
                 let (found, levels) = explained(&points, &PATH).expect("a policer");
