@@ -3,8 +3,9 @@
 //! What one of them had passed at a drop of another is known to a round trip only.
 
 use super::super::path::Path;
+use super::bucket::explained;
 use super::points::{Passed, passed};
-use super::{Evidence, Policed, Policer, explained};
+use super::{Evidence, Policed, Policer};
 use crate::Address;
 use crate::flow::Connection;
 use ackord_units::Time;
@@ -51,7 +52,7 @@ impl Shared {
             members.iter().map(|one| vec![false; one.connection.losses.len()]).collect();
         for ((point, level), member) in all.iter().zip(levels).zip(whose) {
             if let Some(empty) = point.loss.and_then(|loss| empty[member].get_mut(loss as usize)) {
-                *empty |= level <= super::NEARLY * super::slack(found, path.mss);
+                *empty |= level <= super::NEARLY * found.slack(path.mss);
             }
         }
         let policer = Policer { rate: Some(found.rate), burst: found.burst, shared: true };
