@@ -27,7 +27,7 @@ pub(crate) struct Verdict {
 
 pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
     let of = |recovery, after, confidence| Verdict { recovery, after, confidence };
-    if loss.closing {
+    if loss.is_closing() {
         return of(Cause::Unknown, Cause::Unknown, 0.8);
     }
     // A timer that waited this long had been backed off: earlier retransmissions were lost before they

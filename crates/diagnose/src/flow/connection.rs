@@ -319,7 +319,7 @@ impl Connection {
 
     /// Returns true if bytes were sent twice, are missing in the capture, or were lost by their packet numbers.
     pub(crate) fn lacks_bytes(&self) -> bool {
-        self.losses.iter().any(|loss| !loss.closing)
+        self.losses.iter().any(|loss| !loss.is_closing())
             || self.halves.iter().any(|half| half.counts.missing.count > 0)
     }
 

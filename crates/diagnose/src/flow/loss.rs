@@ -53,11 +53,14 @@ pub(crate) struct Loss {
     pub(crate) rtt: Span,
     /// Whether the sender had nothing new to send while it recovered.
     pub(crate) tail: bool,
-    /// Only a FIN was repeated: all bytes had been acknowledged.
-    pub(crate) closing: bool,
 }
 
 impl Loss {
+    /// Returns true if nothing but a FIN was repeated.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.bytes == 0 && self.skipped == 0
+    }
+
     /// Nothing was sent or heard for this long while it was recovered.
     pub(crate) fn silent(&mut self, silence: Span) {
         self.silence = self.silence.max(silence);

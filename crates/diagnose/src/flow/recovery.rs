@@ -8,7 +8,6 @@ use super::suspects::Suspect;
 use crate::Seen;
 use crate::account::Wait;
 use ackord_units::{Span, Time};
-use ackord_wire::Flags;
 
 /// The least retransmission timeout of Linux.
 const LINUX_TIMER: Span = Span::from_millis(190);
@@ -93,7 +92,6 @@ impl Connection {
         novelty: &Novelty,
     ) {
         let by_timer = self.by_timer(side, at);
-        let (len, fin) = (seen.payload_len, seen.flags.contains(Flags::FIN));
         let acknowledged = self.halves[side].una >= to;
         match self.recoveries[side] {
             None => self.begin_recovery(seen, (side, at), to, by_timer, novelty),
@@ -117,12 +115,6 @@ impl Connection {
                     self.halves[side].phase.timed_out(under_way);
                 }
             }
-        }
-        if len == 0
-            && fin
-            && let Some(recovery) = self.recoveries[side]
-        {
-            self.losses[recovery.loss as usize].closing = self.halves[side].una + 1 >= to;
         }
         self.nothing_got_through(side, novelty);
         if let Some(recovery) = self.recoveries[side]
@@ -218,7 +210,6 @@ impl Connection {
             skipped: if in_silence { u32::from(half.numbers.gap) } else { 0 },
             rtt: self.rtt[side],
             tail: to >= half.next,
-            closing: false,
         }
     }
 

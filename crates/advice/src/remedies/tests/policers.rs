@@ -101,7 +101,7 @@ fn no_policer_is_found_where_losses_come_by_chance() {
             let rtt_s = [0.02, 0.04, 0.1][seed as usize % 3];
             let mut model = Model::clean(20e6, rtt_s, 3_000_000);
             model.duration_s = 300.0;
-            (model.loss, model.place) = (loss.clone(), place);
+            (model.loss, model.place) = (*loss, place);
             let (connection, _) = seen(&model, seed);
             if let Some(policer) = connection.path.policer {
                 found.push(format!("{seed} {loss:?} {rtt_s} s {place:?}: {policer:?}"));
