@@ -17,15 +17,12 @@ import csv
 import gzip
 import json
 import os
-import re
 import statistics
 import subprocess
 import sys
 
 IDLE = ("client-idle", "server-idle", "set-up")
 LEAST_BYTES = 1_000_000
-RATE = re.compile(r"beyond ([\d.]+) ([kM]?)bit/s")
-BURST = re.compile(r"burst of ([\d.]+) ([kM]?)B")
 # The policers of the files with two clients are shared by them, and by cross traffic.
 GROUPS = (("policer, alone", lambda row: row["policed"] and not row["both"]),
           ("policer, shared", lambda row: row["policed"] and row["both"]),
@@ -43,11 +40,6 @@ def truth(name):
             "both": "CP2" in fields}
 
 
-def scaled(match):
-    """Returns the number of `match` in bit/s or bytes."""
-    return float(match[1]) * {"": 1, "k": 1e3, "M": 1e6}[match[2] or ""]
-
-
 def of_file(path, program):
     """Diagnoses one capture; returns a row for each connection that moved the chunks."""
     done = subprocess.run([program, "diagnose", path, "--no-predict", "--json", "-"], capture_output=True)
@@ -59,14 +51,12 @@ def of_file(path, program):
             continue
         seconds = {cause["cause"]: cause["seconds"] for cause in one["causes"]}
         working = {cause: took for cause, took in seconds.items() if cause not in IDLE}
-        held = [interval["reason"] for interval in one["intervals"] if interval["cause"] == "policer"]
-        rates = [scaled(match) for match in map(RATE.search, held) if match]
-        bursts = [scaled(match) for match in map(BURST.search, held) if match]
+        policer = one["path"].get("policer", {})
         rows.append({**truth(os.path.basename(path)), "client": one["client"], "bytes": one["bytes"],
                      "duration_s": one["duration_s"], "retransmitted": one["retransmitted_bytes"] / one["bytes"],
                      "top": max(working, key=working.get) if working else None, "seconds": seconds,
-                     "said_rate": statistics.median(rates) if rates else None,
-                     "said_burst": statistics.median(bursts) if bursts else None,
+                     "said_rate": policer.get("rate_bit_s"),
+                     "said_burst": policer.get("burst_bytes"),
                      "achieved": one["path"]["rate_bit_s"]})
     return rows
 

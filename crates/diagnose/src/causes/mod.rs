@@ -70,7 +70,7 @@ pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> Verdicts {
     let shared = sharing.policed(connection);
     let policed = [0, 1].map(|side| {
         let shared = shared.filter(|_| side == connection.sender());
-        shared.cloned().or_else(|| policer(connection, side, &paths[side]))
+        policer(connection, side, &paths[side], shared)
     });
     let of_loss = |(number, loss): (usize, &Loss)| {
         let side = usize::from(loss.side);

@@ -67,9 +67,17 @@ pub(super) fn is_queue(risen: f64, path: &Path) -> bool {
     risen > RISEN * path.base + QUEUE
 }
 
-/// Returns the policer that explains the losses of one direction, if one does.
-pub(super) fn policer(connection: &Connection, side: usize, path: &Path) -> Option<Policed> {
-    small(connection, side, path).or_else(|| large(connection, side, path))
+/// Returns the policer that explains the losses of one direction, if one does. `shared` is one that explains those of
+/// several connections together.
+pub(super) fn policer(
+    connection: &Connection,
+    side: usize,
+    path: &Path,
+    shared: Option<&Policed>,
+) -> Option<Policed> {
+    small(connection, side, path)
+        .or_else(|| shared.cloned())
+        .or_else(|| large(connection, side, path))
 }
 
 /// Returns the policer with a bucket of few segments that explains the losses of one direction, if one does.
