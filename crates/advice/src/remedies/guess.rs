@@ -2,7 +2,7 @@
 
 use super::allowance::{MOST_PACKETS, MOST_QUEUED};
 use super::backoff::Backoff;
-use super::facts::{Facts, PACKET};
+use super::facts::{Facts, LOSSES, PACKET};
 use super::fit::RENO;
 use super::model::{LossProcess, Model, Place, Traffic};
 use super::stalls::Stalls;
@@ -29,14 +29,6 @@ const HEADERS: f64 = 52.0;
 /// The rate of a path that only small messages were seen on, bit/s.
 const SMALL_TALK: f64 = 10e6;
 
-const LOSSES: [Cause; 5] = [
-    Cause::RandomLoss,
-    Cause::TimeoutTail,
-    Cause::TimeoutWindow,
-    Cause::TimeoutSmallWindow,
-    Cause::TimeoutLostRetransmission,
-];
-
 /// Returns the first guess, and the range in which the rate of the path may be, as multiples of the guess's.
 pub(super) fn guess(facts: &Facts, remarks: &mut Vec<String>) -> (Model, [f64; 2]) {
     let wire = |payload: f64| payload * PACKET / (PACKET - HEADERS);
@@ -54,7 +46,7 @@ pub(super) fn guess(facts: &Facts, remarks: &mut Vec<String>) -> (Model, [f64; 2
     };
     if !filled && facts.capacity.is_none() && facts.stalls.is_none() {
         remarks.push(
-            "the path was never full, and packets were not kept: its rate is a lower bound"
+            "the capture shows no bottleneck: the highest rate seen is a lower bound of the path's"
                 .to_owned(),
         );
     }
@@ -194,7 +186,7 @@ fn shorten(model: &mut Model, facts: &Facts, remarks: &mut Vec<String>) {
     let part = (LONGEST_S / facts.active_s).min(fits).max(least);
     if part > 0.0 && part < 1.0 {
         model.take_part(part);
-        remarks.push(format!("{:.2} % of the transfer are simulated", 100.0 * model.part));
+        remarks.push(format!("{:.2} % of the transfer is simulated", 100.0 * model.part));
     }
     let busy_s = facts.active_s * model.part + model.pauses_s();
     model.duration_s = match model.rivals {

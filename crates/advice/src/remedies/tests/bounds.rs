@@ -6,9 +6,10 @@ use super::super::facts::{Facts, active_s};
 use super::super::guess::guess;
 use super::super::limit::LimitKind;
 use super::super::model::{LossProcess, Model, Outage, Place, Traffic};
-use super::super::{Advice, Prediction, advise};
+use super::super::stalls::Stalls;
+use super::super::{Advice, Prediction, WhyNot, advise, fit_traced, name_no_delay};
 use super::seen;
-use ackord_diagnose::{Cause, CauseShare, Connection, Point, PointKind, Trace};
+use ackord_diagnose::{Cause, CauseShare, Connection, Point, PointKind, Remedy, Trace};
 use ackord_live::Direction;
 use ackord_scenario::ScenarioFile;
 use proptest::prelude::*;
@@ -281,6 +282,75 @@ fn no_remedy_beats_a_policer_that_the_diagnosis_took_for_something_else() {
         assert_eq!(limit.kind, LimitKind::BetweenLosses, "{rate} {burst} {place:?}: {limit:?}");
         assert!((0.8..1.15).contains(&(limit.bit_s / 1e6 / truth)), "{rate} {place:?}: {limit:?}");
     }
+}
+
+/// Takes the policer or shaper out of the diagnosis, as where it is not recognised: its time goes to `cause`.
+fn disguised(connection: &mut Connection, cause: Cause) {
+    connection.path.policer = None;
+    let duration_s = connection.duration_s;
+    connection.causes.truncate(1);
+    (connection.causes[0].cause, connection.causes[0].seconds) = (cause, duration_s);
+}
+
+#[test]
+fn credits_no_remedy_with_the_line_rate_at_which_packets_pass_a_small_bucket() {
+    for (rate, truth, burst) in [("2 Mbit/s", 2e6, "6 kB"), ("1500 kbit/s", 1.5e6, "8 kB")] {
+        let mut model = limited("policer", rate, burst, Place::Server);
+        (model.rate_bit_s, model.duration_s) = (1e9, 300.0);
+        let (mut connection, trace) = seen(&model, 1);
+        disguised(&mut connection, Cause::RandomLoss);
+        let limit = Facts::of(&connection, Some(&trace)).limit.expect("a limit");
+        assert!(limit.bit_s < 1.6 * truth, "{rate}: {limit:?}");
+    }
+}
+
+#[test]
+fn credits_no_remedy_with_more_than_a_full_path_sustains() {
+    let (mut connection, trace) = seen(&limited("shaper", "4 Mbit/s", "60 kB", Place::Server), 1);
+    disguised(&mut connection, Cause::PathLimited);
+    connection.path.rate_bit_s = Some(9e6);
+    let limit = Facts::of(&connection, Some(&trace)).limit.expect("a limit");
+    assert_eq!(limit.kind, LimitKind::Sustained, "{limit:?}");
+    assert!((3.6e6..4.3e6).contains(&limit.bit_s), "{limit:?}");
+}
+
+#[test]
+fn nodelay_has_the_gain_of_the_stalls_where_the_model_has_none() {
+    let mut model = Model::clean(20e6, 0.02, 0);
+    model.traffic = Traffic::TwoWrites { head: 60, body: 60, reply: 200, count: 40, gap_s: 0.3 };
+    let (connection, trace) = seen(&model, 1);
+    let mut facts = Facts::of(&connection, Some(&trace));
+    let useless = Remedy {
+        remedy: "nodelay".to_owned(),
+        gain_percent: 0.0,
+        ci95: [-1.0, 1.0],
+        r#where: String::new(),
+        command: String::new(),
+    };
+    let tried = |has_stalls, facts: &Facts| {
+        let mut prediction = Prediction { tried: vec![useless.clone()], ..Prediction::default() };
+        name_no_delay(facts, has_stalls, &mut prediction);
+        prediction.tried
+    };
+    assert_eq!(tried(true, &facts)[0].gain_percent, 0.0);
+    let direct = tried(false, &facts);
+    assert!(direct.len() == 1 && direct[0].gain_percent > 30.0, "{direct:?}");
+    // More exchanges than there are stalls make it no less certain.
+    facts.stalls = facts.stalls.map(|stalls| Stalls { count: 10 * stalls.count, ..stalls });
+    assert!(tried(false, &facts)[0].ci95[0] > 20.0, "{:?}", tried(false, &facts));
+}
+
+#[test]
+fn sentences_have_no_number_that_cannot_be() {
+    let (mut connection, trace) = seen(&Model::clean(20e6, 0.04, 3_000_000), 1);
+    let mut fit = fit_traced(&connection, Some(&trace), &Allowance::unlimited()).expect("a fit");
+    (fit.observed_s, fit.error_percent) = (fit.simulated_s.mean / 213.0, 21_200.0);
+    let words = WhyNot::BadFit(Box::new(fit)).to_string();
+    assert_eq!(words, "no model fits: a simulated transfer takes 213.0 times as long");
+    connection.causes.retain(|share| share.cause == Cause::PathLimited);
+    let advice = advise(&connection, Some(&trace), &Allowance::unlimited(), &mut |_, _| {});
+    let Advice::NothingToGain(words) = advice else { panic!("{advice:?}") };
+    assert_eq!(words, "0.0 % of the time at most could be given back");
 }
 
 #[test]
