@@ -4,7 +4,7 @@
 Usage: benches/diagnose/public.py [--program ackord] [--json FILE] [--no-predict] FOLDER...
 
 Every regular file in the folders is tried. Checked are exit codes, crashes and hangs; time and memory, and that
-predictions stay within their bound; that causes add up, intervals have no gaps, no loss is reported where none was
+predictions stay within their bounds and have sound sentences, intervals and rates (`predictions.py`); that causes add up, intervals have no gaps, no loss is reported where none was
 seen and no number exceeds what the connection contains (`claims.py`); and that the number of TCP frames is tshark's.
 Captures are not part of this repository: test folders of packet tools have thousands.
 """
@@ -21,6 +21,7 @@ import sys
 import tempfile
 
 import claims
+import predictions
 
 # Runs a program with limits and reports its exit code, time and peak memory. In a process of its own: the peak that
 # the kernel reports for a child is at least that of the process that started it.
@@ -108,8 +109,9 @@ def compare(tcp, theirs):
 
 
 def predicted(path, options, folder, row):
-    """Runs `path` with predictions; notes what they cost beyond the run without, and returns the output."""
-    ran, output, errors = run([options.program, "diagnose", path, "--json", "-"], options, folder)
+    """Runs `path` with predictions; notes what they cost beyond the run without, and returns the JSON."""
+    answer = os.path.join(folder, "answer.json")
+    ran, text, errors = run([options.program, "diagnose", path, "--json", answer], options, folder)
     row["predict"] = ran
     if ran["exit"] != 0:
         row["problems"].append(claims.problem("predictions-exit", f"exit {ran['exit']}: {errors[-300:]}"))
@@ -118,6 +120,10 @@ def predicted(path, options, folder, row):
                              ("rss_mb", ran["rss_mb"] - row["rss_mb"], options.predict_mb)):
         if more > most:
             row["problems"].append(claims.problem("predictions-over-bound", f"{name}: {more:.1f} more", more))
+    with open(answer, "rb") as file:
+        output = file.read()
+    row["remarks"], problems = predictions.check(json.loads(output), text.decode("utf8", "replace"))
+    row["problems"] += problems
     return output
 
 
@@ -187,6 +193,12 @@ def summarise(rows):
         "seconds_most": max((row["seconds"] for row in rows), default=0),
         "rss_mb_most": max((row["rss_mb"] or 0 for row in rows), default=0),
         "predictions": sum(row.get("predictions", 0) for row in rows),
+        "predicted": dict(collections.Counter(kind for row in rows for _, kind, _ in row.get("remarks", []))),
+        "predict_seconds_most": max((row["predict"]["seconds"] - row["seconds"] for row in rows if "predict" in row),
+                                    default=0),
+        "predict_cpu_s_most": max((row["predict"]["cpu_s"] or 0 for row in rows if "predict" in row), default=0),
+        "predict_rss_mb_most": max(((row["predict"]["rss_mb"] or 0) - row["rss_mb"] for row in rows
+                                    if "predict" in row), default=0),
         "against_tshark": dict(collections.Counter(row.get("against_tshark", "not compared") for row in rows)),
         "problems": {kind: {"count": count, "files": len(files[kind]), "amount": amounts[kind],
                             "smallest": min(files[kind], key=lambda name: (os.path.getsize(name), name))}
@@ -199,6 +211,11 @@ def table(summary):
     for name in ("files", "answered", "refused", "connections", "frames", "tcp", "predictions"):
         print(f"{name:14} {summary[name]:>12,}")
     print(f"{'slowest':14} {summary['seconds_most']:>12.2f} s\n{'largest':14} {summary['rss_mb_most']:>12.1f} MB")
+    print(f"{'predictions':14} {summary['predict_seconds_most']:>12.2f} s more at most, "
+          f"{summary['predict_cpu_s_most']:.2f} s of processor time, {summary['predict_rss_mb_most']:.1f} MB more")
+    print("\nRemarks on predictions")
+    for name, count in sorted(summary["predicted"].items(), key=lambda pair: -pair[1]):
+        print(f"  {name:45} {count:>6}")
     print("\nTCP frames against tshark")
     for name, count in sorted(summary["against_tshark"].items(), key=lambda pair: -pair[1]):
         print(f"  {name:45} {count:>6}")

@@ -75,6 +75,10 @@ fn the_three_examples_print_what_the_readme_quotes() {
         for command in commands {
             printed = run(command, folder.path());
         }
+        if commands.iter().any(|command| command.starts_with("ackord diagnose")) {
+            let gains = quoted.iter().any(|line| line.contains("95 % interval"));
+            assert!(gains, "the predicted gains of {commands:?} are quoted");
+        }
         let mut lines = printed.lines();
         for line in quoted {
             // Quoted lines are in the order of the output.

@@ -252,6 +252,34 @@ fn a_thought_behind_a_delayed_ack_is_the_clients() {
     );
 }
 
+/// Messages of 300 bytes every 60 ms over 10 ms, without Nagle's algorithm. Each ACK covers what was sent until
+/// `late` before it arrives, and passes 200 ms after the first segment that it covers.
+fn messages_with_delayed_acks(late: u64) -> Vec<Seen> {
+    let mut packets = handshake(10_000);
+    for number in 0..60_u64 {
+        packets.push(packet(20_000 + number * 60_000, true, (1 + 300 * number as u32, 1), 300));
+    }
+    for four in 1..14_u64 {
+        let at = 20_000 + four * 240_000;
+        let covered = (at - late - 20_000) / 60_000 + 1;
+        packets.push(packet(at, false, (1, 1 + 300 * covered as u32), 0));
+    }
+    packets.sort_by_key(|seen| seen.at);
+    packets
+}
+
+#[test]
+fn attributes_the_time_between_messages_to_their_application_while_an_ack_is_delayed() {
+    let connection = diagnose(messages_with_delayed_acks(10_000));
+    assert_conserved(&connection);
+    let idle = seconds(&connection, Cause::ClientIdle);
+    assert!((2.6..=3.1).contains(&idle), "{idle}: {:?}", connection.causes);
+    // In a queue of 150 ms they are under way all the time.
+    let connection = diagnose(messages_with_delayed_acks(150_000));
+    let idle = seconds(&connection, Cause::ClientIdle);
+    assert!(idle < 0.4, "{idle}: {:?}", connection.causes);
+}
+
 #[test]
 fn full_segments_that_never_arrive_are_a_black_hole() {
     let mut packets = handshake(20_000);

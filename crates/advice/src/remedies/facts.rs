@@ -21,10 +21,24 @@ const TRAIN: usize = 2;
 const TRAIN_STEP: f64 = 4.5;
 /// Fewer trains than these tell nothing.
 const LEAST_TRAINS: usize = 4;
+/// Trains show no bottleneck if their rates at the 70th and at the 98th percentile are outside of these multiples of
+/// that at the 90th: a bottleneck spaces packets by its rate, and no train is faster.
+const TRAINS_AGREE: [f64; 2] = [0.5, 1.5];
+/// Losses that take a smaller share of the active time do not determine it.
+const LOSES: f64 = 0.1;
 /// Silences shorter than these round trips, or than this, are none where there are longer ones.
 const LEAST_SILENCE: (f64, f64) = (2.0, 0.1);
 /// Shorter waits of an application are not phases.
 const LEAST_PAUSE_S: f64 = 0.002;
+
+/// Losses that no queue explains, their recovery, and what they took.
+pub(super) const LOSSES: [Cause; 5] = [
+    Cause::RandomLoss,
+    Cause::TimeoutTail,
+    Cause::TimeoutWindow,
+    Cause::TimeoutSmallWindow,
+    Cause::TimeoutLostRetransmission,
+];
 
 /// What one connection showed.
 #[derive(Clone, Debug)]
@@ -132,7 +146,12 @@ impl Facts {
         facts.leave_outages_out(connection, trace);
         if let Some(trace) = trace {
             if let Some((rate, range)) = capacity(trace, facts.place, direction, mss) {
-                (facts.capacity, facts.capacity_range) = (Some(rate), range);
+                // A policer drops packets and does not space them: the trains have the sender's rate.
+                let loses = facts.lost > 0.0 && facts.share(&LOSSES) >= LOSES;
+                let agree = range[0] >= TRAINS_AGREE[0] || range[1] <= TRAINS_AGREE[1];
+                if agree || !loses {
+                    (facts.capacity, facts.capacity_range) = (Some(rate), range);
+                }
             }
             facts.window = window(trace);
             facts.backoff = backoff(trace, facts.place, direction, (facts.rtt_s, mss));

@@ -36,6 +36,9 @@ const BBR: &str = "\"bbr\"";
 /// A path that was full for more of the time than this determines the time by its rate.
 const MOSTLY_FULL: f64 = 0.8;
 
+/// A model has the stalls of small writes if they take at least this part of their observed share.
+const MOST_STALLS: f64 = 0.5;
+
 /// Bound by windows for more of the time than this, the rate that was seen is not the path's.
 const MUCH_BOUND: f64 = 0.2;
 
@@ -69,11 +72,21 @@ pub struct Fit {
     pub most_gain_percent: f64,
     /// The range in which the rate of the path may be, as multiples of the model's.
     pub rate_range: [f64; 2],
+    /// Whether the model has the observed stalls of small writes, or most of them.
+    pub(super) has_stalls: bool,
     /// Simulated times of the transfer without its closing, by seed, s.
     pub(super) plain: Vec<f64>,
 }
 
 impl Fit {
+    /// Returns how far the simulated time is from the observed one, as a sentence.
+    fn how_far(&self) -> String {
+        match self.simulated_s.mean / self.observed_s {
+            ratio if ratio >= 2.0 => format!("a simulated transfer takes {ratio:.1} times as long"),
+            _ => format!("the simulated time is {:.0} % off the observed one", self.error_percent),
+        }
+    }
+
     /// The most that is left to gain if the rate is a multiple of the limit, percent of the active time.
     pub(super) fn most_gain_at(&self, factor: f64) -> f64 {
         100.0 - (100.0 - self.most_gain_percent) / factor.max(1.0)
@@ -93,9 +106,9 @@ pub enum WhyNot {
     NoPath,
     /// A window bound it, and what the path could carry beyond is not known.
     #[error(
-        "a window held it below what the path can carry, which only its packets show: fit it with them"
+        "a window held it below what the path can carry, and the capture does not show how much that is"
     )]
-    NeedsPackets,
+    UnknownCapacity,
     /// The capture is not whole.
     #[error("{0:.0} % of the time belongs to what the capture does not show")]
     Artefacts(f64),
@@ -108,7 +121,7 @@ pub enum WhyNot {
     )]
     SlowReader(f64),
     /// The model does not behave as was observed.
-    #[error("the simulated time is {:.0} % off the observed one, too far for a prediction", .0.error_percent)]
+    #[error("no model fits: {}", .0.how_far())]
     BadFit(Box<Fit>),
     /// A run failed.
     #[error(transparent)]
@@ -152,7 +165,7 @@ pub(super) fn fit_facts(facts: &Facts, allowance: &Allowance<'_>) -> Result<Fit,
     refuse(facts)?;
     let bound = facts.share(&[Cause::ReceiverWindow, Cause::SendBuffer, Cause::WindowGrowth]);
     if facts.capacity.is_none() && bound > MUCH_BOUND && facts.stalls.is_none() {
-        return Err(WhyNot::NeedsPackets);
+        return Err(WhyNot::UnknownCapacity);
     }
     let mut remarks = Vec::new();
     let (guess, rate_range) = guess(facts, &mut remarks);
@@ -407,6 +420,8 @@ fn finish(
         .map(|cause| (means.shares[cause.index()] - facts.share(&[*cause])).abs())
         .sum();
     let percent = |repeated: f64, part: f64| 100.0 * repeated / (facts.segments * part).max(1.0);
+    let stalls = Cause::NagleDelayedAck;
+    let has_stalls = means.shares[stalls.index()] >= MOST_STALLS * facts.share(&[stalls]);
     let shares = Cause::ALL.iter().map(|cause| (*cause, facts.share(&[*cause])));
     let fit = Fit {
         scenario_toml: model.toml(None),
@@ -425,6 +440,7 @@ fn finish(
         limit: facts.limit,
         most_gain_percent: facts.most_gain_percent(),
         rate_range,
+        has_stalls,
         plain: means.transfers,
     };
     // One observation of a path that is left to chance is off by chance, too.

@@ -2,7 +2,7 @@
 
 use super::allowance::{MOST_PACKETS, MOST_QUEUED};
 use super::backoff::Backoff;
-use super::facts::{Facts, PACKET};
+use super::facts::{Facts, LOSSES, PACKET};
 use super::fit::RENO;
 use super::model::{LossProcess, Model, Place, Traffic};
 use super::stalls::Stalls;
@@ -23,20 +23,15 @@ const SHARE_OF_PACKETS: f64 = 0.8;
 const RIVALS_GO_ON: f64 = 1.5;
 const RIVALS_GO_ON_S: f64 = 0.5;
 
+/// Headers of IPv4 and TCP with timestamps, bytes.
+const HEADERS: f64 = 52.0;
+
 /// The rate of a path that only small messages were seen on, bit/s.
 const SMALL_TALK: f64 = 10e6;
 
-const LOSSES: [Cause; 5] = [
-    Cause::RandomLoss,
-    Cause::TimeoutTail,
-    Cause::TimeoutWindow,
-    Cause::TimeoutSmallWindow,
-    Cause::TimeoutLostRetransmission,
-];
-
 /// Returns the first guess, and the range in which the rate of the path may be, as multiples of the guess's.
 pub(super) fn guess(facts: &Facts, remarks: &mut Vec<String>) -> (Model, [f64; 2]) {
-    let wire = |payload: f64| payload * PACKET / (PACKET - 52.0);
+    let wire = |payload: f64| payload * PACKET / (PACKET - HEADERS);
     let capacity = facts.capacity.map_or(facts.rate, |trains| trains.max(facts.rate));
     let filled = facts.share(&[Cause::PathLimited, Cause::QueueingOwn, Cause::FastRecovery]) > 0.5
         && facts.queue_s > 0.0
@@ -51,12 +46,17 @@ pub(super) fn guess(facts: &Facts, remarks: &mut Vec<String>) -> (Model, [f64; 2
     };
     if !filled && facts.capacity.is_none() && facts.stalls.is_none() {
         remarks.push(
-            "the path was never full, and packets were not kept: its rate is a lower bound"
+            "the capture shows no bottleneck: the highest rate seen is a lower bound of the path's"
                 .to_owned(),
         );
     }
+    // The shortest round trip is that of the connection's packets: full ones, or small writes.
+    let packet = match facts.stalls {
+        Some(stalls) => PACKET.min(stalls.head as f64 + HEADERS),
+        None => PACKET,
+    };
     let serialisation =
-        if facts.bytes[0] as f64 > 3.0 * facts.mss { 8.0 * PACKET / rate } else { 0.0 };
+        if facts.bytes[0] as f64 > 3.0 * facts.mss { 8.0 * packet / rate } else { 0.0 };
     let one_way = ((facts.rtt_s - serialisation) / 2.0).max(10e-6);
     let mut model = Model::clean(rate, 2.0 * one_way, facts.bytes[0]);
     model.direction = facts.stalls.map_or(facts.direction, |stalls| stalls.writer);
@@ -186,7 +186,7 @@ fn shorten(model: &mut Model, facts: &Facts, remarks: &mut Vec<String>) {
     let part = (LONGEST_S / facts.active_s).min(fits).max(least);
     if part > 0.0 && part < 1.0 {
         model.take_part(part);
-        remarks.push(format!("{:.2} % of the transfer are simulated", 100.0 * model.part));
+        remarks.push(format!("{:.2} % of the transfer is simulated", 100.0 * model.part));
     }
     let busy_s = facts.active_s * model.part + model.pauses_s();
     model.duration_s = match model.rivals {

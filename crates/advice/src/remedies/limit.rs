@@ -2,7 +2,7 @@
 //!
 //! In this order: the rate of a policer or a shaper, if the diagnosis has one; the rate of a token bucket
 //! that explains when segments were lost; the rate at which a slow reader reads; the highest rate that
-//! the path was seen to carry.
+//! a full path carried for long; the highest rate that the path was seen to carry.
 
 use super::facts::Facts;
 use ackord_diagnose::{Cause, Connection, Point, PointKind, Trace};
@@ -30,6 +30,14 @@ const READER_WINDOWS: usize = 8;
 /// Their rates differ by less than this share (standard deviation over mean).
 const READER_SPREAD: f64 = 0.25;
 
+/// A path that was full for more of the time than this carried all it can.
+const MOSTLY_FULL: f64 = 0.8;
+/// A rate is sustained over so many round trips, and over this part of the active time.
+const SUSTAINED_TRIPS: f64 = 20.0;
+const SUSTAINED_PART: f64 = 0.1;
+/// An ACK of more segments fills a hole.
+const STEP: f64 = 4.5;
+
 /// What sets a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitKind {
@@ -39,6 +47,8 @@ pub enum LimitKind {
     BetweenLosses,
     /// The receiving application.
     Reader,
+    /// The highest rate that a full path carried for long.
+    Sustained,
     /// The highest rate that the path was seen to carry.
     Capacity,
 }
@@ -77,8 +87,15 @@ impl RateLimit {
             // Small writes show nothing of what the path can carry.
             (None, None) if facts.stalls.is_some() => None,
             (None, None) => {
-                let most = facts.capacity.unwrap_or(0.0).max(facts.rate);
-                (most > 0.0).then_some(RateLimit { bit_s: most, kind: LimitKind::Capacity })
+                let seen = facts.capacity.unwrap_or(0.0).max(facts.rate);
+                let full = facts.share(&[Cause::PathLimited, Cause::QueueingOwn]) > MOSTLY_FULL;
+                let sustained = trace.filter(|_| full).and_then(|trace| sustained(facts, trace));
+                match sustained.filter(|sustained| *sustained < seen) {
+                    Some(bit_s) => Some(RateLimit { bit_s, kind: LimitKind::Sustained }),
+                    None => {
+                        (seen > 0.0).then_some(RateLimit { bit_s: seen, kind: LimitKind::Capacity })
+                    }
+                }
             }
         }
     }
@@ -89,6 +106,7 @@ impl RateLimit {
             LimitKind::Bucket => "the rate of the policer or shaper",
             LimitKind::BetweenLosses => "the rate sustained between losses",
             LimitKind::Reader => "the rate at which the receiving application reads",
+            LimitKind::Sustained => "the highest rate sustained",
             LimitKind::Capacity => "the highest rate seen",
         };
         let (rate, unit) = match self.bit_s {
@@ -219,6 +237,38 @@ fn passed(trace: &Trace, mss: f64) -> Vec<Passed> {
         }
     }
     passed
+}
+
+/// Returns the highest rate that a path carries for long, bit/s of payload: over [`SUSTAINED_TRIPS`] round trips, or
+/// [`SUSTAINED_PART`] of the connection, between two losses. The highest rate of one round trip may be that of the burst that a shaper
+/// lets pass, or of ACKs that were held up and released together.
+fn sustained(facts: &Facts, trace: &Trace) -> Option<f64> {
+    let part_s = SUSTAINED_PART * facts.active_s;
+    let window_s = part_s.max(SUSTAINED_TRIPS * facts.rtt_s);
+    let mut acked: Vec<(f64, u64)> = Vec::new();
+    let (mut most, mut first): (Option<f64>, usize) = (None, 0);
+    for point in trace.points.iter().filter(|point| point.kind == PointKind::Ack) {
+        let (t, bytes) = (point.t, point.from);
+        match acked.last() {
+            Some((_, before)) if bytes <= *before => continue,
+            // It fills a hole: much of it had arrived before.
+            Some((_, before)) if (bytes - before) as f64 > STEP * facts.mss => {
+                (acked, first) = (vec![(t, bytes)], 0);
+                continue;
+            }
+            _ => acked.push((t, bytes)),
+        }
+        // The shortest time until now that is long enough.
+        while acked.get(first + 1).is_some_and(|next| t - next.0 >= window_s) {
+            first += 1;
+        }
+        let (since, before) = acked[first];
+        if t - since >= window_s {
+            let rate = 8.0 * (bytes - before) as f64 / (t - since);
+            most = Some(most.map_or(rate, |most: f64| most.max(rate)));
+        }
+    }
+    most
 }
 
 /// Returns the rate at which a slow reader reads, bit/s: the right edge of the window advances steadily, and

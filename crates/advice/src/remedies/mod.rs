@@ -54,7 +54,7 @@ pub use simulate::SimulateError;
 pub use table::{RemedyKind, remedies_for};
 pub use verify::{GainVerdict, Verification, connections_to_verify, verify};
 
-use ackord_diagnose::{Cause, Connection, Trace};
+use ackord_diagnose::{Cause, Connection, Remedy, Trace};
 use facts::Facts;
 
 /// The answer for one connection.
@@ -84,8 +84,8 @@ pub fn advise(
         .iter()
         .filter(|share| !remedies_for(share.cause).is_empty())
         .map(|share| share.seconds)
-        .sum();
-    let percent = 100.0 * helped.max(0.0) / facts.active_s;
+        .fold(0.0, |sum, seconds| sum + seconds);
+    let percent = 100.0 * helped / facts.active_s;
     if connection.bytes > 0 && percent < LEAST_LOST_PERCENT {
         return Advice::NothingToGain(format!(
             "{percent:.1} % of the time at most could be given back"
@@ -103,7 +103,8 @@ pub fn advise(
             None => return Advice::Unknown(why),
         },
     };
-    name_no_delay(&facts, &mut prediction);
+    let has_stalls = fit.as_ref().is_some_and(|fit| fit.has_stalls);
+    name_no_delay(&facts, has_stalls, &mut prediction);
     if !prediction.nothing_to_gain {
         return Advice::Helps(fit, prediction);
     }
@@ -112,14 +113,14 @@ pub fn advise(
     }
     let tried: Vec<&str> = prediction.tried.iter().map(|one| one.remedy.as_str()).collect();
     let tried = if tried.is_empty() { "no remedy".to_owned() } else { tried.join(", ") };
-    Advice::NothingToGain(format!("tried in simulation, without a gain: {tried}"))
+    Advice::NothingToGain(format!("tried, without a certain gain: {tried}"))
 }
 
 /// What TCP_NODELAY gives back where there is no model, if stalls take time.
 fn direct(facts: &Facts, why: &WhyNot) -> Option<Prediction> {
     let worth_it = facts.share(&[Cause::NagleDelayedAck]) >= 0.01 * LEAST_GAIN_PERCENT;
     let remedy = predict::without_delay(facts).filter(|_| worth_it)?;
-    let remarks = vec![format!("{DIRECT}, for there is no model: {why}")];
+    let remarks = vec![format!("{DIRECT}; {why}")];
     let stopped = why.is_stopped();
     let mut prediction =
         Prediction { tried: vec![remedy], remarks, stopped, ..Prediction::default() };
@@ -127,14 +128,18 @@ fn direct(facts: &Facts, why: &WhyNot) -> Option<Prediction> {
     Some(prediction)
 }
 
-/// Adds what TCP_NODELAY gives back where stalls take time and the model did not have it.
-fn name_no_delay(facts: &Facts, prediction: &mut Prediction) {
+/// Adds what TCP_NODELAY gives back where stalls take time and no model with these stalls has it.
+fn name_no_delay(facts: &Facts, has_stalls: bool, prediction: &mut Prediction) {
     let worth_it = facts.share(&[Cause::NagleDelayedAck]) >= 0.01 * LEAST_GAIN_PERCENT;
-    let name = RemedyKind::NoDelay.name();
-    if !worth_it || prediction.tried.iter().any(|one| one.remedy == name) {
+    let is_it = |one: &Remedy| one.remedy == RemedyKind::NoDelay.name();
+    if !worth_it || prediction.tried.iter().any(|one| is_it(one) && has_stalls) {
+        return;
+    }
+    if prediction.remarks.iter().any(|remark| remark.starts_with(DIRECT)) {
         return;
     }
     if let Some(remedy) = predict::without_delay(facts) {
+        prediction.tried.retain(|one| !is_it(one));
         prediction.tried.push(remedy);
         prediction.remarks.push(DIRECT.to_owned());
         prediction.settle();
@@ -142,4 +147,5 @@ fn name_no_delay(facts: &Facts, prediction: &mut Prediction) {
 }
 
 /// How a gain without a model is found.
-const DIRECT: &str = "nodelay: the time of the stalls, less what the path needs";
+const DIRECT: &str =
+    "the gain of nodelay is the time of the stalls, less the time that the path needs";

@@ -15,6 +15,8 @@ const LEAST_SHARE: f64 = 0.05;
 const LEAST_MESSAGE: u64 = 16;
 /// Delays of acknowledgments that Linux has without being told, s.
 const LINUX_DELAY_S: [f64; 2] = [0.03, 0.05];
+/// The usual one of these, s.
+const USUAL_DELAY_S: f64 = 0.04;
 /// Delays that a receiver can have (RFC 5681, section 4.2), s.
 const DELAYS_S: [f64; 2] = [0.002, 0.5];
 /// What a message needs, and where its stall begins, is uncertain by this many round trips.
@@ -74,8 +76,13 @@ impl Stalls {
             return None;
         }
         let trips_s = |stalls: &Stalls| {
-            let apart_s = if stalls.replies { f64::INFINITY } else { stalls.interval_s.max(0.0) };
-            stalls.count as f64 * facts.rtt_s.min(apart_s)
+            let all = stalls.count as f64;
+            if !stalls.replies {
+                return all * facts.rtt_s.min(stalls.interval_s.max(0.0));
+            }
+            // Not every exchange stalls.
+            let each_s = facts.rtt_s + stalls.ack_delay_s.unwrap_or(USUAL_DELAY_S);
+            all.min(stalled_s / each_s) * facts.rtt_s
         };
         let alone = stalls.filter(|stalls| !stalls.replies).map_or(0.0, trips_s);
         let off = TRIP_ERROR * stalls.map_or(facts.rtt_s, trips_s);

@@ -211,6 +211,11 @@ impl InFlight {
         }
     }
 
+    /// Returns when the first of the segments under way passed the capture point.
+    pub(crate) fn oldest(&self) -> Option<Time> {
+        self.segments.front().map(|segment| segment.sent.at)
+    }
+
     /// Segments under way: all, and those acknowledged selectively.
     pub(crate) fn counts(&self) -> (u32, u32) {
         let sacked = self.segments.iter().filter(|segment| segment.sacked).count();

@@ -18,6 +18,8 @@ const PROMPT: Span = Span::from_millis(1);
 /// Timers by which receivers delay ACKs, with what the host adds.
 const DELAYED_LEAST: Span = Span::from_millis(20);
 const DELAYED_MOST: Span = Span::from_millis(550);
+/// A sender that waits longer for the ACK of one segment may probe with new bytes (RFC 8985 §7.2).
+const PROBED: Span = Span::from_millis(200);
 /// A queue measured within this time still stands.
 const RECENTLY: Span = Span::from_secs(1);
 /// No receiver delays an ACK for a second segment this long.
@@ -366,6 +368,25 @@ impl Connection {
         (sent + undelayed.min(back)).max(least)
     }
 
+    /// Returns when the bytes that `side` has under way could have been acknowledged, if only a delayed ACK is
+    /// missing (RFC 9293 §3.8.6.3): `side` sends more at `at` without it, so it does not wait for it.
+    fn deliverable(&self, side: usize, at: Time) -> Option<Time> {
+        let (half, base) = (&self.halves[side], self.base(side));
+        let mss = half.mss();
+        // A short segment is the last of what its application had written.
+        let all_sent = half.sending.last_len < mss;
+        let missing = half.next.saturating_sub(half.una);
+        let delayable = missing > 0 && missing < 2 * u64::from(mss);
+        let waited = at.saturating_since(half.sending.last);
+        // An ACK covers all that had arrived. Bytes that were sent a round trip before it waited in a queue.
+        let oldest = half.flight.oldest().unwrap_or(half.sending.last);
+        let trip = self.halves[1 - side].to.least.unwrap_or(base);
+        let covered = oldest + trip + PROMPT.max(Span::from_nanos(trip.as_nanos() / 4));
+        let queued = covered < half.una_at;
+        let is_delayed = all_sent && delayable && !queued && waited < PROBED;
+        (is_delayed && base > Span::ZERO).then_some(half.sending.last + base)
+    }
+
     /// Settles a time in which no window held a sender: bytes were on their way, then an application was
     /// silent. `before` sent last, `next` has sent now.
     pub(super) fn quiet(&mut self, before: usize, next: usize, at: Time, frame: u64) {
@@ -379,7 +400,7 @@ impl Connection {
                     let took = half.hearing.last_more.saturating_since(sent);
                     sent + self.undelayed(before, took, at)
                 }
-                _ => at,
+                _ => self.deliverable(before, at).unwrap_or(at),
             }
         } else {
             self.answerable(before, next, at)

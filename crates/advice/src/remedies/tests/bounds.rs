@@ -6,9 +6,10 @@ use super::super::facts::{Facts, active_s};
 use super::super::guess::guess;
 use super::super::limit::LimitKind;
 use super::super::model::{LossProcess, Model, Outage, Place, Traffic};
-use super::super::{Advice, Prediction, advise};
+use super::super::stalls::Stalls;
+use super::super::{Advice, Prediction, WhyNot, advise, fit_traced, name_no_delay};
 use super::seen;
-use ackord_diagnose::{Cause, CauseShare, Connection, Point, PointKind, Trace};
+use ackord_diagnose::{Cause, CauseShare, Connection, Point, PointKind, Remedy, Trace};
 use ackord_live::Direction;
 use ackord_scenario::ScenarioFile;
 use proptest::prelude::*;
@@ -246,6 +247,45 @@ fn a_model_of_more_packets_than_a_run_may_have_is_not_run() {
 }
 
 #[test]
+fn nodelay_has_the_gain_of_the_stalls_where_the_model_has_none() {
+    let mut model = Model::clean(20e6, 0.02, 0);
+    model.traffic = Traffic::TwoWrites { head: 60, body: 60, reply: 200, count: 40, gap_s: 0.3 };
+    let (connection, trace) = seen(&model, 1);
+    let mut facts = Facts::of(&connection, Some(&trace));
+    let useless = Remedy {
+        remedy: "nodelay".to_owned(),
+        gain_percent: 0.0,
+        ci95: [-1.0, 1.0],
+        r#where: String::new(),
+        command: String::new(),
+    };
+    let tried = |has_stalls, facts: &Facts| {
+        let mut prediction = Prediction { tried: vec![useless.clone()], ..Prediction::default() };
+        name_no_delay(facts, has_stalls, &mut prediction);
+        prediction.tried
+    };
+    assert_eq!(tried(true, &facts)[0].gain_percent, 0.0);
+    let direct = tried(false, &facts);
+    assert!(direct.len() == 1 && direct[0].gain_percent > 30.0, "{direct:?}");
+    // More exchanges than there are stalls make it no less certain.
+    facts.stalls = facts.stalls.map(|stalls| Stalls { count: 10 * stalls.count, ..stalls });
+    assert!(tried(false, &facts)[0].ci95[0] > 20.0, "{:?}", tried(false, &facts));
+}
+
+#[test]
+fn sentences_have_no_number_that_cannot_be() {
+    let (mut connection, trace) = seen(&Model::clean(20e6, 0.04, 3_000_000), 1);
+    let mut fit = fit_traced(&connection, Some(&trace), &Allowance::unlimited()).expect("a fit");
+    (fit.observed_s, fit.error_percent) = (fit.simulated_s.mean / 213.0, 21_200.0);
+    let words = WhyNot::BadFit(Box::new(fit)).to_string();
+    assert_eq!(words, "no model fits: a simulated transfer takes 213.0 times as long");
+    connection.causes.retain(|share| share.cause == Cause::PathLimited);
+    let advice = advise(&connection, Some(&trace), &Allowance::unlimited(), &mut |_, _| {});
+    let Advice::NothingToGain(words) = advice else { panic!("{advice:?}") };
+    assert_eq!(words, "0.0 % of the time at most could be given back");
+}
+
+#[test]
 fn losses_that_no_bucket_causes_set_no_limit_below_the_path() {
     let outage = |from_s| Outage { from_s, least_s: 0.5, most_s: 0.5 };
     let random = |share| LossProcess::Random { share };
@@ -338,6 +378,8 @@ fn one_way_messages_that_stall_are_modelled_with_the_timer_of_the_receiver() {
     };
     let without = with(&|_| {});
     let truth = 100.0 * (1.0 - with(&|model| model.no_delay = true) / without);
+    // A message is on its way for 10 ms of 60 ms. A delayed ACK of one that has arrived costs nothing.
+    assert!((82.0..85.0).contains(&truth), "{truth}");
     let advice = advise(&connection, Some(&trace), &Allowance::unlimited(), &mut |_, _| {});
     let Advice::Helps(Some(_), prediction) = advice else { panic!("{advice:?}") };
     let nodelay = prediction.remedies.iter().find(|one| one.remedy == "nodelay").expect("nodelay");

@@ -140,7 +140,7 @@ fn what_cannot_be_fitted_says_why() {
     let mut model = Model::clean(20e6, 0.1, 4_000_000);
     model.receive_buffer = Some(64_000);
     let (connection, _) = seen(&model, 1);
-    assert!(matches!(fit(&connection, &Allowance::unlimited()), Err(WhyNot::NeedsPackets)));
+    assert!(matches!(fit(&connection, &Allowance::unlimited()), Err(WhyNot::UnknownCapacity)));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::super::facts::Facts;
 use super::super::limit::LimitKind;
 use super::super::model::{LossProcess, Model, Place};
 use super::seen;
-use ackord_diagnose::Cause;
+use ackord_diagnose::{Cause, Connection};
 
 /// A policer or a shaper on the way of data.
 fn limited(kind: &str, rate: &str, burst: &str, place: Place) -> Model {
@@ -44,6 +44,36 @@ fn no_remedy_beats_a_policer_that_the_diagnosis_took_for_something_else() {
         assert_eq!(limit.kind, LimitKind::BetweenLosses, "{rate} {burst} {place:?}: {limit:?}");
         assert!((0.8..1.15).contains(&(limit.bit_s / 1e6 / truth)), "{rate} {place:?}: {limit:?}");
     }
+}
+
+/// Takes the policer or shaper out of the diagnosis, as where it is not recognised: its time goes to `cause`.
+fn disguised(connection: &mut Connection, cause: Cause) {
+    connection.path.policer = None;
+    let duration_s = connection.duration_s;
+    connection.causes.truncate(1);
+    (connection.causes[0].cause, connection.causes[0].seconds) = (cause, duration_s);
+}
+
+#[test]
+fn credits_no_remedy_with_the_line_rate_at_which_packets_pass_a_small_bucket() {
+    for (rate, truth, burst) in [("2 Mbit/s", 2e6, "6 kB"), ("1500 kbit/s", 1.5e6, "8 kB")] {
+        let mut model = limited("policer", rate, burst, Place::Server);
+        (model.rate_bit_s, model.duration_s) = (1e9, 300.0);
+        let (mut connection, trace) = seen(&model, 1);
+        disguised(&mut connection, Cause::RandomLoss);
+        let limit = Facts::of(&connection, Some(&trace)).limit.expect("a limit");
+        assert!(limit.bit_s < 1.6 * truth, "{rate}: {limit:?}");
+    }
+}
+
+#[test]
+fn credits_no_remedy_with_more_than_a_full_path_sustains() {
+    let (mut connection, trace) = seen(&limited("shaper", "4 Mbit/s", "60 kB", Place::Server), 1);
+    disguised(&mut connection, Cause::PathLimited);
+    connection.path.rate_bit_s = Some(9e6);
+    let limit = Facts::of(&connection, Some(&trace)).limit.expect("a limit");
+    assert_eq!(limit.kind, LimitKind::Sustained, "{limit:?}");
+    assert!((3.6e6..4.3e6).contains(&limit.bit_s), "{limit:?}");
 }
 
 /// Payload in the bytes that a policer counts: 1448 of 1500.
