@@ -87,7 +87,7 @@ fn purpose(summary: &FleetSummary) -> String {
     }
     let hosts = counted(summary.hosts.len() as u64, "host");
     let mut text = format!(
-        "{}, {duration_s:.1} s in all, in {files} of {hosts}; {lost_s:.1} s of them could be given back.",
+        "{}, {duration_s:.1} s in all, in {files} of {hosts}; {lost_s:.1} s of them were lost.",
         counted(*connections, "connection"),
     );
     if let Some((name, host)) = summary.worst_hosts().first().filter(|(_, host)| host.lost_s > 0.0)
@@ -160,7 +160,7 @@ fn hosts(summary: &FleetSummary) -> Section {
         hidden => format!("Most time lost first; {hidden} more are in the data set."),
     };
     let mut plot =
-        Plot::new("hosts", "Time that could be given back, by host", "host", "time lost (s)");
+        Plot::new("hosts", "Time lost, by host", "host", "time lost (s)");
     plot.x.scale = Scale::Categories(listed().map(|(name, _)| (*name).to_owned()).collect());
     let bars = listed().enumerate().map(|(at, (_, host))| (at as f64, host.lost_s));
     let plot = plot.with(PlotSeries::new("lost", Mark::Bars, bars));

@@ -88,7 +88,7 @@ pub fn advise(
     let percent = 100.0 * helped / facts.active_s;
     if connection.bytes > 0 && percent < LEAST_LOST_PERCENT {
         return Advice::NothingToGain(format!(
-            "{percent:.1} % of the time at most could be given back"
+            "a remedy could save {percent:.1} % of the time at most"
         ));
     }
     let found = fit::fit_facts(&facts, allowance)

@@ -282,7 +282,7 @@ fn sentences_have_no_number_that_cannot_be() {
     connection.causes.retain(|share| share.cause == Cause::PathLimited);
     let advice = advise(&connection, Some(&trace), &Allowance::unlimited(), &mut |_, _| {});
     let Advice::NothingToGain(words) = advice else { panic!("{advice:?}") };
-    assert_eq!(words, "0.0 % of the time at most could be given back");
+    assert_eq!(words, "a remedy could save 0.0 % of the time at most");
 }
 
 #[test]
