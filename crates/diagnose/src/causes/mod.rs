@@ -4,10 +4,12 @@
 //! | --- | --- |
 //! | `path.rs` | what the connection shows of its path |
 //! | `losses.rs` | what each loss was from |
+//! | `air.rs` | what 802.11 frames show of a cause |
 //! | `policer.rs` | whether losses are those of a token bucket |
 //! | `sharing.rs` | what other connections to the same receiver get meanwhile |
 //! | `words.rs` | the reasons, as sentences |
 
+mod air;
 mod losses;
 mod path;
 mod policer;
@@ -17,8 +19,10 @@ mod words;
 use crate::Cause;
 use crate::account::{Measured, NO_LOSS, Stretch, Wait};
 use crate::flow::Connection;
+use crate::flow::air_series::Aired;
 use crate::flow::loss::{Loss, Trigger};
 use ackord_units::Span;
+use air::Airs;
 use losses::{Verdict, verdict};
 pub(crate) use path::Path;
 pub(crate) use policer::Policer;
@@ -54,6 +58,7 @@ struct Context<'a> {
     policers: [Option<Policer>; 2],
     verdicts: Vec<Verdict>,
     shares: Option<Shares<'a>>,
+    airs: Airs<'a>,
 }
 
 /// Every stretch of a connection with its cause, and what is known of its paths.
@@ -71,12 +76,15 @@ pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> Verdicts {
     let of_loss = |(number, loss): (usize, &Loss)| {
         let side = usize::from(loss.side);
         let verdict = verdict(loss, &paths[side]);
-        policed[side].as_ref().map_or(verdict, |policed| policed.verdict(number, verdict))
+        let verdict =
+            policed[side].as_ref().map_or(verdict, |policed| policed.verdict(number, verdict));
+        air::lost(connection, loss).map_or(verdict, |lost| lost.verdict(loss, verdict))
     };
     let verdicts = connection.losses.iter().enumerate().map(of_loss).collect();
     let policers = policed.map(|policed| policed.map(|policed| policed.policer));
     let shares = sharing.shares(connection);
-    let context = Context { connection, paths, policers, verdicts, shares };
+    let airs = Airs::of(connection);
+    let context = Context { connection, paths, policers, verdicts, shares, airs };
     let stretches = connection.account.stretches();
     let judged = (0..stretches.len()).flat_map(|at| context.parts(at));
     let judged = judged.map(|stretch| context.judge(&stretch)).collect();
@@ -116,10 +124,12 @@ impl Context<'_> {
         let (cause, confidence) = self.cause(stretch);
         let loss = self.connection.losses.get(stretch.loss as usize);
         let path = &self.paths[usize::from(stretch.side)];
-        let reason = match self.policers[usize::from(stretch.side)] {
-            Some(policer) if cause == Cause::Policer => words::policed(policer),
+        let reason = match (self.policers[usize::from(stretch.side)], self.out(cause, stretch)) {
+            (_, Some(out)) => air::outage_words(&out, stretch),
+            (Some(policer), _) if cause == Cause::Policer => words::policed(policer),
             _ => words::reason(cause, stretch, loss, path, self.connection),
         };
+        let reason = reason + &self.airs.words(cause, stretch);
         Judged { stretch: *stretch, cause, confidence, reason }
     }
 
@@ -205,6 +215,14 @@ impl Context<'_> {
         }
     }
 
+    /// Returns the frames of an outage in which nearly all of them were repeated on the air.
+    fn out(&self, cause: Cause, stretch: &Stretch) -> Option<Aired> {
+        let recovers = stretch.wait == Wait::Recovery;
+        let loss = self.connection.losses.get(stretch.loss as usize).filter(|_| recovers);
+        let out = cause == Cause::Outage && (recovers || stretch.wait == Wait::Stalled);
+        self.airs.out(stretch, loss).filter(|_| out)
+    }
+
     /// Returns true if the link served other connections during a stretch.
     fn serves_others(&self, stretch: &Stretch) -> bool {
         self.shares.as_ref().is_some_and(|shares| shares.served_others(stretch))
@@ -215,6 +233,9 @@ impl Context<'_> {
     fn stalled(&self, stretch: &Stretch) -> (Cause, f64) {
         if self.serves_others(stretch) {
             return self.full(stretch);
+        }
+        if self.airs.out(stretch, None).is_some() {
+            return (Cause::Outage, 0.9);
         }
         match self.connection.lacks_bytes() {
             true => (Cause::Outage, 0.6),
@@ -232,7 +253,8 @@ impl Context<'_> {
         let before = &stretches[at.saturating_sub(NEIGHBOURS)..at];
         let mine = before.iter().filter(|other| other.side == stretch.side);
         let flight = mine.map(|other| other.seen.flight).fold(stretch.seen.flight, u64::max);
-        match path.rate > 0.0 && flight as f64 >= OWN_PART * queue * path.rate {
+        let rate = path.rate / self.airs.growth(stretch);
+        match rate > 0.0 && flight as f64 >= OWN_PART * queue * rate {
             true => (Cause::QueueingOwn, 0.6),
             false => (Cause::QueueingOthers, 0.6),
         }
@@ -339,8 +361,10 @@ impl Context<'_> {
                 false => (Cause::PathLimited, 0.85),
             };
         }
-        let slow = stretch.rate() < SHARES * path.rate && stretch.wait != Wait::SlowStart;
-        let held = slow && path.holds(stretch);
+        // The air carries less where bytes take more airtime.
+        let growth = self.airs.growth(stretch);
+        let slow = stretch.rate() * growth < SHARES * path.rate && stretch.wait != Wait::SlowStart;
+        let held = slow && growth <= 1.0 && path.holds(stretch);
         match (slow || path.sparse, bloated) {
             (true, _) if held => (Cause::Shaper, 0.5),
             (true, true) => self.queue_of(stretch, standing),

@@ -166,6 +166,9 @@ impl Connection {
             self.blank = (self.last, at);
         }
         (self.last, self.last_frame) = (at, seen.frame);
+        if self.halves[side].is_repeated_on_air(seen, at) {
+            return;
+        }
         let repeats = self.is_known(seen, side);
         if self.halves[side].copies.is_copy(seen, at, repeats) {
             self.copies.add(1, seen.frame);

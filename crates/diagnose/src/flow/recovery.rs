@@ -26,8 +26,11 @@ const THINKING: Span = Span::from_secs(1);
 
 impl Connection {
     /// Returns true if what fills a hole opened at `opened` was retransmitted, not overtaken: it arrived a round
-    /// trip later.
+    /// trip later, and is not a frame that was repeated on the air meanwhile.
     pub(super) fn is_retransmitted(&self, side: usize, opened: Time, at: Time) -> bool {
+        if self.halves[side].air.as_ref().is_some_and(|air| air.is_behind) {
+            return false;
+        }
         // Of a round trip that is not known yet, the part to one end.
         let part = self.halves.iter().filter_map(|half| half.to.least).max();
         let least = self.base(side).max(part.unwrap_or_default());

@@ -240,6 +240,7 @@ fn connection(id: u32, intervals: &[Interval], lost: u64, points: &[Point]) -> C
             mss: 1_448,
             policer: None,
             between: None,
+            radio: None,
         },
         causes: shares(intervals, 1.0),
         intervals: intervals.to_vec(),
