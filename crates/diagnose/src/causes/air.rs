@@ -3,14 +3,14 @@
 //! A frame that was transmitted several times had left every queue before it. The number of attempts is that of the
 //! capture: the transmitter may have made more.
 
-use super::losses::Verdict;
+use super::losses::{Verdict, is_burst};
 use super::words::{mbit, ms};
 use crate::Cause;
 use crate::account::{Stretch, Wait};
 use crate::flow::Connection;
 use crate::flow::air::{Air, Attempts};
 use crate::flow::air_series::Aired;
-use crate::flow::loss::Loss;
+use crate::flow::loss::{LINUX_TIMER, Loss};
 use ackord_units::{Span, Time};
 
 /// A frame whose bytes are retransmitted by TCP after so many attempts was lost on the air: stations repeat long
@@ -21,6 +21,8 @@ const SURE: f64 = 0.9;
 /// At least this share of the frames are retries where a radio is out, and so many frames.
 const OUT_SHARE: f64 = 0.5;
 const OUT_RETRIES: u64 = 4;
+/// Nothing is acknowledged for this long, and two round trips, in an outage.
+const LONG_OUTAGE: Span = Span::from_millis(250);
 /// Airtime per byte that has grown by this factor makes a queue grow.
 const GROWN: f64 = 1.5;
 /// Frames with payload for a mean.
@@ -58,8 +60,16 @@ impl LostOnAir {
         self.surely > 0 && self.surely * 2 >= loss.distinct()
     }
 
-    /// Returns what caused the loss: no queue, if it was on the air.
+    /// Returns what caused the loss: no queue, if it was on the air; repetitions that outlasted a timer, if the bytes
+    /// had arrived.
     pub(super) fn verdict(&self, loss: &Loss, verdict: Verdict) -> Verdict {
+        if verdict.recovery == Cause::SpuriousReordering && self.most.span() >= LINUX_TIMER {
+            return Verdict {
+                recovery: Cause::SpuriousDelay,
+                after: Cause::SpuriousDelay,
+                ..verdict
+            };
+        }
         if !self.is_sure(loss) {
             return verdict;
         }
@@ -69,7 +79,10 @@ impl LostOnAir {
         let after = if of_queue(verdict.after) { Cause::RandomLoss } else { verdict.after };
         let sure = Verdict { confidence: verdict.confidence.max(SURE), ..verdict };
         match verdict.recovery {
-            cause if of_queue(cause) => Verdict { recovery: Cause::RandomLoss, after, ..sure },
+            cause if of_queue(cause) => match is_burst(loss) {
+                true => Verdict { recovery: Cause::Outage, after: Cause::Outage, ..sure },
+                false => Verdict { recovery: Cause::RandomLoss, after, ..sure },
+            },
             Cause::RandomLoss | Cause::Outage => Verdict { after, ..sure },
             _ => Verdict { after, ..verdict },
         }
@@ -104,12 +117,56 @@ pub(super) struct Airs<'a> {
     connection: &'a Connection,
     /// The frames whose bytes took the least airtime.
     best: [Option<Aired>; 2],
+    /// Times in which nothing of a direction was acknowledged and its frames were repeated.
+    outages: [Vec<(Time, Time)>; 2],
 }
 
 impl<'a> Airs<'a> {
     pub(super) fn of(connection: &'a Connection) -> Airs<'a> {
         let best = |side: usize| connection.halves[side].air.as_ref()?.series.best();
-        Airs { connection, best: [0, 1].map(best) }
+        let outages = [Vec::new(), Vec::new()];
+        let airs = Airs { connection, best: [0, 1].map(best), outages };
+        Airs { outages: [0, 1].map(|side| airs.find_outages(side)), ..airs }
+    }
+
+    /// Returns the times of a direction in which nothing was acknowledged for much longer than a round trip, and in
+    /// both halves of which most frames were repetitions.
+    fn find_outages(&self, side: usize) -> Vec<(Time, Time)> {
+        if self.connection.halves[side].air.is_none() {
+            return Vec::new();
+        }
+        let least = LONG_OUTAGE + self.connection.base(side) * 2;
+        let without_acks = |stretch: &Stretch| {
+            // A stall ends with an ACK.
+            let silent = stretch.seen.acked == 0 || stretch.wait == Wait::Stalled;
+            usize::from(stretch.side) == side && silent && waits_for_path(stretch)
+        };
+        let stretches = self.connection.account.stretches();
+        let runs = stretches.chunk_by(|one, next| without_acks(one) && without_acks(next));
+        let of_run = |run: &[Stretch]| Some((run.first()?.from, run.last()?.to));
+        let spans = runs.filter(|run| without_acks(&run[0])).filter_map(of_run);
+        let is_out = |from: Time, to: Time| {
+            let air = self.connection.halves[side].air.as_ref();
+            air.is_some_and(|air| is_out(&air.series.between(from, to)))
+        };
+        let repeated = |(from, to): &(Time, Time)| {
+            let span = to.saturating_since(*from);
+            let middle = *from + Span::from_nanos(span.as_nanos() / 2);
+            span >= least && is_out(*from, middle) && is_out(middle, *to)
+        };
+        spans.filter(repeated).collect()
+    }
+
+    /// Returns the time without ACKs in which frames were repeated that a stretch is part of.
+    fn outage(&self, stretch: &Stretch) -> Option<(Time, Time)> {
+        let outages = &self.outages[usize::from(stretch.side)];
+        let within = |(from, to): &&(Time, Time)| *from <= stretch.from && stretch.to <= *to;
+        outages.iter().find(within).copied().filter(|_| waits_for_path(stretch))
+    }
+
+    /// Returns true if a stretch is part of a time in which nothing was acknowledged and frames were repeated.
+    pub(super) fn is_outage(&self, stretch: &Stretch) -> bool {
+        self.outage(stretch).is_some()
     }
 
     /// Returns the frames of one direction during a stretch, and for as long after it as its last packet may have
@@ -138,18 +195,28 @@ impl<'a> Airs<'a> {
         (growth >= GROWN && now.frames >= FRAMES).then_some((growth, now, best))
     }
 
-    /// Returns the frames of a stretch in which nearly all frames of the sender were repeated, from the last ACK
-    /// before its loss on.
-    pub(super) fn out(&self, stretch: &Stretch, loss: Option<&Loss>) -> Option<Aired> {
-        let began = loss.map_or(stretch.from, |loss| {
-            let silent =
-                Time::from_nanos(loss.at.as_nanos().saturating_sub(loss.silence.as_nanos()));
-            silent.min(stretch.from)
-        });
-        let during =
-            self.during(usize::from(stretch.side), &Stretch { from: began, ..*stretch })?;
-        let out = during.retries >= OUT_RETRIES && during.retry_share() >= OUT_SHARE;
-        out.then_some(during)
+    /// Returns the reason for an outage in a sentence, if most frames were repetitions. `loss` is the loss that is
+    /// recovered during the stretch.
+    pub(super) fn outage_words(&self, stretch: &Stretch, loss: Option<&Loss>) -> Option<String> {
+        let (from, to) = match (self.outage(stretch), loss) {
+            (Some(outage), _) => outage,
+            (None, Some(loss)) => {
+                let silence = loss.silence.as_nanos();
+                let silent = Time::from_nanos(loss.at.as_nanos().saturating_sub(silence));
+                (silent.min(stretch.from), stretch.to)
+            }
+            (None, None) => (stretch.from, stretch.to),
+        };
+        let during = self.during(usize::from(stretch.side), &Stretch { from, to, ..*stretch })?;
+        is_out(&during).then(|| {
+            format!(
+                "Radio outage: bytes were under way and nothing got through for {}, and {} of {} frames on the air \
+                 were retries.",
+                ms(to.saturating_since(from).as_secs_f64()),
+                during.retries,
+                during.frames
+            )
+        })
     }
 
     /// Returns a sentence about the air during a stretch that the path took; empty if it explains nothing.
@@ -183,31 +250,33 @@ impl<'a> Airs<'a> {
     }
 }
 
+/// Returns true for a stretch during which bytes were under way, or might have been sent with an ACK.
+fn waits_for_path(stretch: &Stretch) -> bool {
+    matches!(
+        stretch.wait,
+        Wait::Window | Wait::SlowStart | Wait::Transit | Wait::Queued | Wait::Stalled
+    )
+}
+
+/// Returns true if most of these frames are retries.
+fn is_out(aired: &Aired) -> bool {
+    aired.retries >= OUT_RETRIES && aired.retry_share() >= OUT_SHARE
+}
+
 /// Returns how the air of a time differs from the best one, in a sentence.
 fn grown_words((growth, now, best): (f64, Aired, Aired)) -> String {
     let rates = match (now.rate_bit_s(), best.rate_bit_s()) {
         (Some(now), Some(best)) => {
-            format!("mean rate {} instead of {}, ", mbit(now / 8.0), mbit(best / 8.0))
+            format!(": mean rate {} instead of {}", mbit(now / 8.0), mbit(best / 8.0))
         }
         _ => String::new(),
     };
-    format!(
-        " Airtime per byte is {growth:.1} times that of its fastest quarter: {rates}{:.0} % retries instead of \
-         {:.0} %.",
-        100.0 * now.retry_share(),
-        100.0 * best.retry_share()
-    )
-}
-
-/// Returns the reason for an outage during which nearly all frames were repeated, in a sentence.
-pub(super) fn outage_words(out: &Aired, stretch: &Stretch) -> String {
-    let what = match stretch.wait {
-        Wait::Recovery => "nothing got through",
-        _ => "bytes were under way and no ACK arrived",
+    let percent = |aired: &Aired| format!("{:.0} %", 100.0 * aired.retry_share());
+    let retries = match (percent(&now), percent(&best)) {
+        (now, best) if now == best => String::new(),
+        (now, best) => format!(", {now} retries instead of {best}"),
     };
-    let took = ms(stretch.span().as_secs_f64());
-    let Aired { frames, retries, .. } = out;
     format!(
-        "Radio outage: {what} for {took}, and {retries} of {frames} frames on the air were retries."
+        " Airtime per byte is {growth:.1} times that of the fastest quarter of the bytes{rates}{retries}."
     )
 }

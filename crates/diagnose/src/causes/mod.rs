@@ -19,7 +19,6 @@ mod words;
 use crate::Cause;
 use crate::account::{Measured, NO_LOSS, Stretch, Wait};
 use crate::flow::Connection;
-use crate::flow::air_series::Aired;
 use crate::flow::loss::{Loss, Trigger};
 use ackord_units::Span;
 use air::Airs;
@@ -124,8 +123,13 @@ impl Context<'_> {
         let (cause, confidence) = self.cause(stretch);
         let loss = self.connection.losses.get(stretch.loss as usize);
         let path = &self.paths[usize::from(stretch.side)];
-        let reason = match (self.policers[usize::from(stretch.side)], self.out(cause, stretch)) {
-            (_, Some(out)) => air::outage_words(&out, stretch),
+        let recovers = stretch.wait == Wait::Recovery;
+        let on_air = match cause {
+            Cause::Outage => self.airs.outage_words(stretch, loss.filter(|_| recovers)),
+            _ => None,
+        };
+        let reason = match (self.policers[usize::from(stretch.side)], on_air) {
+            (_, Some(reason)) => reason,
             (Some(policer), _) if cause == Cause::Policer => words::policed(policer),
             _ => words::reason(cause, stretch, loss, path, self.connection),
         };
@@ -139,6 +143,9 @@ impl Context<'_> {
         }
         if self.waits_behind_others(stretch) {
             return (Cause::QueueingOthers, 0.7);
+        }
+        if self.airs.is_outage(stretch) {
+            return (Cause::Outage, 0.9);
         }
         match stretch.wait {
             Wait::Handshake => (Cause::SetUp, 0.95),
@@ -215,14 +222,6 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the frames of an outage in which nearly all of them were repeated on the air.
-    fn out(&self, cause: Cause, stretch: &Stretch) -> Option<Aired> {
-        let recovers = stretch.wait == Wait::Recovery;
-        let loss = self.connection.losses.get(stretch.loss as usize).filter(|_| recovers);
-        let out = cause == Cause::Outage && (recovers || stretch.wait == Wait::Stalled);
-        self.airs.out(stretch, loss).filter(|_| out)
-    }
-
     /// Returns true if the link served other connections during a stretch.
     fn serves_others(&self, stretch: &Stretch) -> bool {
         self.shares.as_ref().is_some_and(|shares| shares.served_others(stretch))
@@ -233,9 +232,6 @@ impl Context<'_> {
     fn stalled(&self, stretch: &Stretch) -> (Cause, f64) {
         if self.serves_others(stretch) {
             return self.full(stretch);
-        }
-        if self.airs.out(stretch, None).is_some() {
-            return (Cause::Outage, 0.9);
         }
         match self.connection.lacks_bytes() {
             true => (Cause::Outage, 0.6),

@@ -2,7 +2,7 @@
 
 use super::connection::Connection;
 use super::hearing::Heard;
-use super::loss::{Loss, MOST_LOSSES, Recovery, Trigger};
+use super::loss::{LINUX_TIMER, Loss, MOST_LOSSES, Recovery, Trigger};
 use super::numbers::Suspect;
 use super::outstanding::Novelty;
 use crate::Seen;
@@ -10,8 +10,6 @@ use crate::account::Wait;
 use ackord_units::{Span, Time};
 use ackord_wire::Flags;
 
-/// The least retransmission timeout of Linux.
-const LINUX_TIMER: Span = Span::from_millis(190);
 /// No stack that is known waits less for its timer.
 const SHORTEST_TIMER: Span = Span::from_millis(20);
 
