@@ -100,7 +100,7 @@ impl Series {
     }
 
     fn number(&self, at: Time) -> u64 {
-        at.as_nanos() / WIDTH >> self.doubled
+        (at.as_nanos() / WIDTH) >> self.doubled
     }
 
     fn widen(&mut self) {
@@ -139,5 +139,60 @@ impl Series {
             best.add(bin);
         }
         (best.bytes > 0).then_some(best)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_units::Span;
+
+    fn at(millis: u64) -> Time {
+        Time::from_nanos(1_700_000_000_000_000_000 + millis * 1_000_000)
+    }
+
+    fn radio(retry: bool, rate_kbit_s: u32, airtime_us: u16) -> Radio {
+        Radio { retry, rate_kbit_s, airtime_us, ..Radio::default() }
+    }
+
+    #[test]
+    fn a_long_connection_has_wider_bins_and_all_of_its_frames() {
+        let mut series = Series::default();
+        for millis in 0..100_000 {
+            let frame = radio(millis % 4 == 3, 54_000, 250);
+            series.take(at(millis), Some(&frame), 1000, None);
+        }
+        assert!(series.bins.len() <= MOST && series.bins.len() > MOST / 3, "{}", series.bins.len());
+        let all = series.between(at(0), at(100_000));
+        assert_eq!((all.frames, all.retries), (100_000, 25_000));
+        assert_eq!((all.per_byte_us(), all.rate_bit_s()), (Some(0.25), Some(54e6)));
+        // Bins are 320 ms wide now.
+        let part = series.between(at(50_000), at(51_000));
+        assert!((1_000..=1_640).contains(&part.frames), "{part:?}");
+    }
+
+    #[test]
+    fn the_best_part_is_that_with_the_least_airtime_per_byte() {
+        let mut series = Series::default();
+        for millis in 0..1_000 {
+            let fast = (200..600).contains(&millis);
+            let frame = if fast { radio(false, 54_000, 250) } else { radio(true, 6_000, 2_000) };
+            series.take(at(millis), Some(&frame), 1000, None);
+        }
+        let best = series.best().expect("bytes");
+        assert_eq!((best.per_byte_us(), best.retry_share()), (Some(0.25), 0.0));
+    }
+
+    #[test]
+    fn the_frame_repeated_for_longest_is_kept() {
+        let mut series = Series::default();
+        let attempts = |first, last| Attempts { count: 2, first, last, ..Attempts::default() };
+        for (first, last) in [(0, 4), (1, 40), (30, 45)] {
+            let again = attempts(at(first), at(last));
+            series.take(at(last), Some(&radio(true, 0, 0)), 1000, Some(again));
+        }
+        let longest = series.between(at(0), at(100)).longest;
+        assert_eq!(longest.map(|one| one.span()), Some(Span::from_millis(39)));
+        assert_eq!(series.best(), None, "no rate is known");
     }
 }
