@@ -110,6 +110,22 @@ fn a_frame_lost_after_its_last_attempt_is_a_random_loss() {
 }
 
 #[test]
+fn attempts_prove_no_loss_on_the_air_where_most_frames_need_as_many() {
+    let repeats = |offered: &Offered| match (offered.direction, offered.number) {
+        (Direction::FromServer, 1_000) if !offered.is_retransmission => Fate::lost(&[54; 4]),
+        (Direction::FromServer, number) if number % 2 == 0 => Fate::delivered(&[54; 4]),
+        _ => Fate::delivered(&[54]),
+    };
+    let (connection, _) = of(&Download { on_air: repeats, ..USUAL });
+    assert_eq!(connection.retransmitted_bytes, MSS as u64);
+    let on_air = |one: &&Interval| one.reason.starts_with("Loss on the air");
+    assert_eq!(connection.intervals.iter().find(on_air), None);
+    let has_attempts =
+        |one: &Interval| one.reason.contains("The frame was sent 4 times on the air");
+    assert!(connection.intervals.iter().any(has_attempts), "{:?}", connection.intervals);
+}
+
+#[test]
 fn a_queue_behind_a_rate_that_fell_is_its_own_and_names_the_rate() {
     let slows = |offered: &Offered| match (offered.direction, offered.number) {
         (Direction::FromServer, 2_000..) => Fate::delivered(&[6]),

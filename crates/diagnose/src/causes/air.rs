@@ -8,14 +8,11 @@ use super::words::{mbit, ms};
 use crate::Cause;
 use crate::account::{Stretch, Wait};
 use crate::flow::Connection;
-use crate::flow::air::{Air, Attempts};
+use crate::flow::air::{Air, Attempts, OFTEN};
 use crate::flow::air_series::Aired;
 use crate::flow::loss::{LINUX_TIMER, Loss};
 use ackord_units::{Span, Time};
 
-/// A frame whose bytes are retransmitted by TCP after so many attempts was lost on the air: stations repeat long
-/// frames this often at least (dot11LongRetryLimit, IEEE 802.11-2020 annex C).
-const SURELY_LOST: u16 = 4;
 /// Confidence in a cause that the air shows.
 const SURE: f64 = 0.9;
 /// At least this share of the frames are retries where a radio is out, and so many frames.
@@ -47,9 +44,10 @@ pub(super) fn lost(connection: &Connection, loss: &Loss) -> Option<LostOnAir> {
     let begin = air.given_up.partition_point(|one| one.at < loss.at);
     let of_loss = air.given_up[begin..].iter().take_while(|one| one.at <= until);
     let attempts = of_loss.map(|one| one.attempts).filter(|attempts| attempts.count > 1);
+    let proves = air.seldom_repeats_often();
     Some(LostOnAir {
         segments: attempts.clone().count() as u32,
-        surely: attempts.clone().filter(|one| one.count >= SURELY_LOST).count() as u32,
+        surely: attempts.clone().filter(|one| proves && one.count >= OFTEN).count() as u32,
         most: attempts.max_by_key(|one| (one.count, one.span()))?,
     })
 }

@@ -18,6 +18,11 @@ const REMEMBERED: usize = 512;
 const LONGEST_REPEATED: Span = Span::from_secs(5);
 /// Sequence numbers count modulo this.
 const SEQUENCES: u16 = 4096;
+/// A frame whose bytes are retransmitted by TCP after so many attempts was lost on the air: stations repeat long
+/// frames this often at least (dot11LongRetryLimit, IEEE 802.11-2020 annex C).
+pub(crate) const OFTEN: u16 = 4;
+/// One frame in so many may be delivered after that many attempts where a lost one proves something.
+const SELDOM: u64 = 10;
 /// Different rates counted apart. Further ones count as the nearest of these.
 const MOST_RATES: usize = 256;
 /// Frames lost after repetitions that are kept.
@@ -86,6 +91,9 @@ pub(crate) struct Totals {
     /// Frames, repetitions included, and those with the retry bit.
     pub(crate) frames: u64,
     pub(crate) retries: u64,
+    /// Frames, each counted once, and those of them that were sent [`OFTEN`] times or more.
+    distinct: u64,
+    often: u64,
     /// Airtime of all frames, us; zero if no rate is known.
     pub(crate) airtime_us: u64,
 }
@@ -135,6 +143,8 @@ impl Air {
             sent.attempts.again(at, radio.rate_kbit_s);
             sent.attempts
         });
+        self.totals.distinct += u64::from(repeated.is_none());
+        self.totals.often += u64::from(repeated.is_some_and(|one| one.count == OFTEN));
         if repeated.is_some() && seen.payload_len > 0 {
             self.repeated_at = at;
         }
@@ -168,6 +178,14 @@ impl Air {
         {
             self.given_up.push(GivenUp { at, attempts });
         }
+    }
+
+    /// Returns true if few frames that were delivered had taken many attempts, so that a loss after many attempts was
+    /// on the air and not elsewhere by chance.
+    pub(crate) fn seldom_repeats_often(&self) -> bool {
+        let lost = self.given_up.iter().filter(|one| one.attempts.count >= OFTEN).count() as u64;
+        let delivered = self.totals.often.saturating_sub(lost);
+        delivered * SELDOM <= self.totals.distinct
     }
 
     /// Returns the median rate of the frames, kbit/s.

@@ -77,6 +77,13 @@ impl Half {
         self.air.get_or_insert_default().take(seen, radio, at)
     }
 
+    /// Records that TCP retransmitted the bytes of this packet: their earlier 802.11 frames were lost.
+    pub(super) fn given_up_on_air(&mut self, seen: &Seen, at: Time) {
+        if let Some(air) = &mut self.air {
+            air.retransmitted(seen.seq, seen.payload_len, at);
+        }
+    }
+
     /// Where `seq` is in this direction, counted from its SYN.
     #[inline]
     pub(crate) fn offset(&self, seq: u32) -> u64 {

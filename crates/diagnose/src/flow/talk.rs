@@ -61,9 +61,7 @@ impl Connection {
         if novelty.again > 0 || (late.is_some() && !overtaken) {
             self.retransmission(seen, side, at, (from, to), &novelty);
             self.halves[side].sent_again(seen.payload_len, novelty.sends_before);
-            if let Some(air) = &mut self.halves[side].air {
-                air.retransmitted(seen.seq, seen.payload_len, at);
-            }
+            self.halves[side].given_up_on_air(seen, at);
             // A FIN takes a sequence number, but is no byte.
             let fin_again = fin && to <= self.halves[side].next && novelty.again > 0;
             let bytes = novelty.again + novelty.filled - u64::from(fin_again);
