@@ -43,6 +43,17 @@ export interface PathFacts {
   lost: number;
   segments: number;
   mss: number;
+  radio?: RadioFacts;
+}
+
+/** Frames of 802.11, from the client and from the server. */
+export interface RadioFacts {
+  frames: [number, number];
+  retries: [number, number];
+  retry_share: [number | null, number | null];
+  rate_bit_s: [number | null, number | null];
+  airtime_s: [number | null, number | null];
+  airtime_share: [number | null, number | null];
 }
 
 export interface CauseShare {

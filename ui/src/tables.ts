@@ -1,6 +1,6 @@
 // The list of connections, the account of the one that is picked, and what would help it.
 
-import { Connection, DataSet, Interval } from "./data";
+import { Connection, DataSet, Interval, RadioFacts } from "./data";
 import { Column, button, el, swatch, table } from "./dom";
 import { causeColour, causeTitle, secondsLost } from "./causes";
 import { count, instant, octets, percent, rate, seconds } from "./format";
@@ -161,8 +161,26 @@ export function facts(connection: Connection): HTMLElement {
     ["highest rate", path.rate_bit_s === null ? "unknown" : rate(path.rate_bit_s)],
     ["segments lost", `${count(path.lost)} of ${count(path.segments)}`],
     ["captured", connection.vantage.replaceAll("-", " ")],
+    ...onAir(path.radio),
   ];
   return el("dl", {}, known.map(([name, value]) => el("div", {}, [el("dt", { text: name }), el("dd", { text: value })])));
+}
+
+/** Frames, retries, median rate and airtime of both directions. */
+function onAir(radio: RadioFacts | undefined): [string, string][] {
+  const of = (side: 0 | 1): string[] => {
+    const [share, bits, airtime] = [radio?.retry_share[side], radio?.rate_bit_s[side], radio?.airtime_s[side]];
+    if (radio === undefined || typeof share !== "number") {
+      return [];
+    }
+    return [
+      `${count(radio.frames[side])} frames, ${percent(100 * share)} retries`,
+      ...(typeof bits === "number" ? [`median ${rate(bits)}`] : []),
+      ...(typeof airtime === "number" ? [`airtime ${seconds(airtime)}`] : []),
+    ];
+  };
+  const sides: [string, string[]][] = [["client on the air", of(0)], ["server on the air", of(1)]];
+  return sides.filter(([, parts]) => parts.length > 0).map(([name, parts]) => [name, parts.join(", ")]);
 }
 
 /** Where its time went. */

@@ -216,6 +216,26 @@ pub struct PathFacts {
     /// What two captures at different places show of the way between them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between: Option<Between>,
+    /// Frames of both directions on the air, in captures of 802.11.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radio: Option<RadioFacts>,
+}
+
+/// 802.11 frames of a connection as a monitor captured them: those from the client, and from the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RadioFacts {
+    /// Frames, repetitions included.
+    pub frames: [u64; 2],
+    /// Frames with the retry bit: they repeat one that was not acknowledged on the air.
+    pub retries: [u64; 2],
+    /// The same as a share of the frames, 0 to 1.
+    pub retry_share: [Option<f64>; 2],
+    /// Median rate of the frames, bit/s, if the capture has rates.
+    pub rate_bit_s: [Option<f64>; 2],
+    /// Airtime of the frames, s, if the capture has rates.
+    pub airtime_s: [Option<f64>; 2],
+    /// The same as a share of the connection's active time: its duration without the idle time of applications.
+    pub airtime_share: [Option<f64>; 2],
 }
 
 /// A token bucket without a queue, in bytes of payload.

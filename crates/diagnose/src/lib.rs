@@ -36,7 +36,8 @@ mod tests;
 pub use cause::Cause;
 pub use diagnosis::{
     Artefact, ArtefactKind, Between, CaptureRead, CauseShare, Connection, DelayBetween, Diagnosis,
-    Interval, Limits, PathFacts, Point, PointKind, PolicerFacts, Remedy, Trace, Vantage,
+    Interval, Limits, PathFacts, Point, PointKind, PolicerFacts, RadioFacts, Remedy, Trace,
+    Vantage,
 };
 pub use engine::{DiagnoseError, Diagnoser, Options, diagnose, without_progress};
 pub use follow::{

@@ -3,10 +3,11 @@
 use crate::account::Wait;
 use crate::causes::{Judged, Path, Policer, Sharing, Verdicts, judge};
 use crate::diagnosis::{seconds, since};
+use crate::flow::air::Air;
 use crate::flow::{Connection, Noted};
 use crate::{
     Artefact, ArtefactKind, Cause, CauseShare, Connection as Answer, Interval, Limits, PathFacts,
-    PolicerFacts, Vantage,
+    PolicerFacts, RadioFacts, Vantage,
 };
 use ackord_units::Span;
 
@@ -19,13 +20,16 @@ pub(crate) fn answer(id: u32, connection: &Connection, sharing: &Sharing) -> Ans
     let bytes_by = [0, 1].map(|side: usize| connection.halves[side].counts.bytes);
     let sender = connection.sender();
     let (vantage, vantage_confidence) = vantage(connection, sender);
+    let causes = shares(&judged);
+    let duration_s = since(connection.last, connection.began);
+    let radio = radio(connection, duration_s - idle(&causes));
     let retransmitted_bytes = connection.halves.iter().map(|half| half.counts.retransmitted).sum();
     Answer {
         id,
         client: connection.ends[0].socket(),
         server: connection.ends[1].socket(),
         began_ns: connection.began.as_nanos(),
-        duration_s: since(connection.last, connection.began),
+        duration_s,
         packets: [0, 1].map(|side: usize| connection.halves[side].counts.packets),
         bytes: bytes_by.iter().sum(),
         bytes_by,
@@ -33,8 +37,11 @@ pub(crate) fn answer(id: u32, connection: &Connection, sharing: &Sharing) -> Ans
         vantage,
         vantage_confidence,
         rtt_to_s: [0, 1].map(|side: usize| connection.halves[side].to.least.map(seconds)),
-        path: facts(connection, sender, &paths[sender], policers[sender].as_ref(), &judged),
-        causes: shares(&judged),
+        path: PathFacts {
+            radio,
+            ..facts(connection, sender, &paths[sender], policers[sender].as_ref(), &judged)
+        },
+        causes,
         limits: limits(&judged),
         intervals: intervals(connection, &judged),
         remedies: Vec::new(),
@@ -167,7 +174,36 @@ fn facts(
         }),
         shaper_rate_bit_s: some(path.queued_rate * 8.0).filter(|_| has(Cause::Shaper)),
         between: connection.between.as_deref().copied().or_else(|| connection.relayed()),
+        radio: None,
     }
+}
+
+/// Returns the time in which an application had nothing to send, s.
+fn idle(causes: &[CauseShare]) -> f64 {
+    let idle = |share: &&CauseShare| matches!(share.cause, Cause::ClientIdle | Cause::ServerIdle);
+    causes.iter().filter(idle).map(|share| share.seconds).sum()
+}
+
+/// Returns the frames of a connection on the air, if the capture shows these, in `active_s` seconds of active time.
+fn radio(connection: &Connection, active_s: f64) -> Option<RadioFacts> {
+    let airs = [0, 1].map(|side: usize| connection.halves[side].air.as_deref());
+    if airs.iter().all(Option::is_none) {
+        return None;
+    }
+    let totals = airs.map(|air| air.map(|air| air.totals).unwrap_or_default());
+    let rates = airs.map(|air| air.and_then(Air::median_kbit_s));
+    let airtime_s =
+        [0, 1].map(|side: usize| rates[side].map(|_| totals[side].airtime_us as f64 / 1e6));
+    Some(RadioFacts {
+        frames: totals.map(|one| one.frames),
+        retries: totals.map(|one| one.retries),
+        retry_share: totals
+            .map(|one| (one.frames > 0).then(|| one.retries as f64 / one.frames as f64)),
+        rate_bit_s: rates.map(|rate| rate.map(|rate| 1e3 * f64::from(rate))),
+        airtime_s,
+        airtime_share: airtime_s
+            .map(|airtime| airtime.filter(|_| active_s > 0.0).map(|airtime| airtime / active_s)),
+    })
 }
 
 /// Where the capture was taken, seen from whoever sends most.

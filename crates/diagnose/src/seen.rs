@@ -60,6 +60,10 @@ impl Sacks {
 pub struct Radio {
     /// The retry bit of 802.11: the frame repeats one that was not acknowledged on the air.
     pub retry: bool,
+    /// Traffic identifier of QoS frames; zero for other frames.
+    pub tid: u8,
+    /// Sequence number of the frame, 12 bits: the same in all repetitions of one frame.
+    pub sequence: u16,
     /// Physical rate, kbit/s; zero if the header lacks it.
     pub rate_kbit_s: u32,
     /// Time on the air of the whole frame, us; zero if the rate is unknown.

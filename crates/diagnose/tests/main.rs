@@ -5,4 +5,5 @@ mod kinds;
 mod known;
 mod laws;
 mod properties;
+mod radio;
 mod synthetic;

@@ -2,7 +2,7 @@
 
 use super::filters::{CauseFilter, Filters};
 use super::summary::time;
-use ackord_diagnose::{Between, Connection, Interval, Vantage};
+use ackord_diagnose::{Between, Connection, Interval, RadioFacts, Vantage};
 use ackord_report::document::{Block, Cell, Section};
 use ackord_report::table;
 
@@ -47,6 +47,7 @@ fn facts(connection: &Connection, filters: &Filters) -> Section {
         limits.rwin_s, limits.cwnd_s, limits.snd_s
     ));
     notes.extend(path.between.iter().flat_map(between));
+    notes.extend(path.radio.iter().flat_map(radio));
     Section::new(&format!("Connection {}", connection.id)).with(Block::Notes(notes))
 }
 
@@ -90,6 +91,27 @@ fn between(between: &Between) -> Vec<String> {
         format!("between the captures, from the {from}: {lost} packets lost{delay}")
     };
     vec![of(0, "client"), of(1, "server")]
+}
+
+/// Returns what the capture shows of both directions on the air.
+fn radio(radio: &RadioFacts) -> Vec<String> {
+    let of = |side: usize, from: &str| {
+        let share = radio.retry_share[side]?;
+        let mut text = format!(
+            "on the air, from the {from}: {} frames, {} of them retries ({:.1} %)",
+            radio.frames[side],
+            radio.retries[side],
+            100.0 * share
+        );
+        if let (Some(rate), Some(airtime)) = (radio.rate_bit_s[side], radio.airtime_s[side]) {
+            text += &format!("; median rate {:.1} Mbit/s, airtime {}", rate / 1e6, time(airtime));
+        }
+        if let Some(share) = radio.airtime_share[side] {
+            text += &format!(" ({:.1} % of the active time)", 100.0 * share);
+        }
+        Some(text)
+    };
+    [of(0, "client"), of(1, "server")].into_iter().flatten().collect()
 }
 
 fn account(connection: &Connection, filters: &Filters) -> Section {

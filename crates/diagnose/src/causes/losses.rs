@@ -61,8 +61,7 @@ pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
     let congested = congested(loss, path);
     let after = if congested.0 { Cause::WindowGrowth } else { Cause::RandomLoss };
     if loss.trigger == Trigger::Acks {
-        let burst = loss.distinct() >= BURST && loss.distinct() * 3 >= loss.under_way;
-        if burst && !congested.0 {
+        if is_burst(loss) && !congested.0 {
             return of(Cause::Outage, Cause::Outage, 0.7);
         }
         let recovery = if congested.0 { Cause::FastRecovery } else { Cause::RandomLoss };
@@ -70,6 +69,11 @@ pub(crate) fn verdict(loss: &Loss, path: &Path) -> Verdict {
     }
     let repeated = loss.repeated() > 0 || loss.timeouts >= 2 || backed_off;
     of_timeout(loss, repeated, congested.0, after)
+}
+
+/// Returns true if so many segments of a window were lost that nothing got through for a while.
+pub(super) fn is_burst(loss: &Loss) -> bool {
+    loss.distinct() >= BURST && loss.distinct() * 3 >= loss.under_way
 }
 
 /// Why a timer had to end the recovery.

@@ -4,10 +4,12 @@
 //! | --- | --- |
 //! | `path.rs` | what the connection shows of its path |
 //! | `losses.rs` | what each loss was from |
+//! | `air.rs` | what 802.11 frames show of a cause |
 //! | `policer.rs` | whether losses are those of a token bucket |
 //! | `sharing.rs` | what other connections to the same receiver get meanwhile |
 //! | `words.rs` | the reasons, as sentences |
 
+mod air;
 mod losses;
 mod path;
 mod policer;
@@ -19,6 +21,7 @@ use crate::account::{Measured, NO_LOSS, Stretch, Wait};
 use crate::flow::Connection;
 use crate::flow::loss::{Loss, Trigger};
 use ackord_units::Span;
+use air::Airs;
 use losses::{Verdict, verdict};
 pub(crate) use path::Path;
 pub(crate) use policer::Policer;
@@ -54,6 +57,7 @@ struct Context<'a> {
     policers: [Option<Policer>; 2],
     verdicts: Vec<Verdict>,
     shares: Option<Shares<'a>>,
+    airs: Airs<'a>,
 }
 
 /// Every stretch of a connection with its cause, and what is known of its paths.
@@ -75,12 +79,15 @@ pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> Verdicts {
     let of_loss = |(number, loss): (usize, &Loss)| {
         let side = usize::from(loss.side);
         let verdict = verdict(loss, &paths[side]);
-        policed[side].as_ref().map_or(verdict, |policed| policed.verdict(number, verdict))
+        let verdict =
+            policed[side].as_ref().map_or(verdict, |policed| policed.verdict(number, verdict));
+        air::lost(connection, loss).map_or(verdict, |lost| lost.verdict(loss, verdict))
     };
     let verdicts = connection.losses.iter().enumerate().map(of_loss).collect();
     let policers = policed.map(|policed| policed.map(|policed| policed.policer));
     let shares = sharing.shares(connection);
-    let context = Context { connection, paths, policers, verdicts, shares };
+    let airs = Airs::of(connection);
+    let context = Context { connection, paths, policers, verdicts, shares, airs };
     let stretches = connection.account.stretches();
     let judged = (0..stretches.len()).flat_map(|at| context.parts(at));
     let judged = judged.map(|stretch| context.judge(&stretch)).collect();
@@ -120,10 +127,17 @@ impl Context<'_> {
         let (cause, confidence) = self.cause(stretch);
         let loss = self.connection.losses.get(stretch.loss as usize);
         let path = &self.paths[usize::from(stretch.side)];
-        let reason = match self.policers[usize::from(stretch.side)] {
-            Some(policer) if cause == Cause::Policer => words::policed(policer),
+        let recovers = stretch.wait == Wait::Recovery;
+        let on_air = match cause {
+            Cause::Outage => self.airs.outage_words(stretch, loss.filter(|_| recovers)),
+            _ => None,
+        };
+        let reason = match (self.policers[usize::from(stretch.side)], on_air) {
+            (_, Some(reason)) => reason,
+            (Some(policer), _) if cause == Cause::Policer => words::policed(policer),
             _ => words::reason(cause, stretch, loss, path, self.connection),
         };
+        let reason = reason + &self.airs.words(cause, stretch);
         Judged { stretch: *stretch, cause, confidence, reason }
     }
 
@@ -133,6 +147,9 @@ impl Context<'_> {
         }
         if self.waits_behind_others(stretch) {
             return (Cause::QueueingOthers, 0.7);
+        }
+        if self.airs.is_outage(stretch) {
+            return (Cause::Outage, 0.9);
         }
         match stretch.wait {
             Wait::Handshake => (Cause::SetUp, 0.95),
@@ -236,7 +253,8 @@ impl Context<'_> {
         let before = &stretches[at.saturating_sub(NEIGHBOURS)..at];
         let mine = before.iter().filter(|other| other.side == stretch.side);
         let flight = mine.map(|other| other.seen.flight).fold(stretch.seen.flight, u64::max);
-        match path.rate > 0.0 && flight as f64 >= OWN_PART * queue * path.rate {
+        let rate = path.rate / self.airs.growth(stretch);
+        match rate > 0.0 && flight as f64 >= OWN_PART * queue * rate {
             true => (Cause::QueueingOwn, 0.6),
             false => (Cause::QueueingOthers, 0.6),
         }
@@ -343,8 +361,10 @@ impl Context<'_> {
                 false => (Cause::PathLimited, 0.85),
             };
         }
-        let slow = stretch.rate() < SHARES * path.rate && stretch.wait != Wait::SlowStart;
-        let held = slow && path.holds(stretch);
+        // The air carries less where bytes take more airtime.
+        let growth = self.airs.growth(stretch);
+        let slow = stretch.rate() * growth < SHARES * path.rate && stretch.wait != Wait::SlowStart;
+        let held = slow && growth <= 1.0 && path.holds(stretch);
         match (slow || path.sparse, bloated) {
             (true, _) if held => (Cause::Shaper, 0.5),
             (true, true) => self.queue_of(stretch, standing),

@@ -1,5 +1,6 @@
 //! The reasons, as sentences.
 
+use super::air;
 use super::path::Path;
 use super::policer::Policer;
 use crate::Cause;
@@ -8,14 +9,14 @@ use crate::flow::Connection;
 use crate::flow::loss::Loss;
 use ackord_units::{Span, Time};
 
-fn ms(seconds: f64) -> String {
+pub(super) fn ms(seconds: f64) -> String {
     match seconds * 1e3 {
         millis if millis < 10.0 => format!("{millis:.1} ms"),
         millis => format!("{millis:.0} ms"),
     }
 }
 
-fn mbit(bytes: f64) -> String {
+pub(super) fn mbit(bytes: f64) -> String {
     match bytes * 8.0 / 1e6 {
         rate if rate < 1.0 => format!("{:.0} kbit/s", rate * 1e3),
         rate if rate < 100.0 => format!("{rate:.1} Mbit/s"),
@@ -81,7 +82,14 @@ pub(super) fn reason(
     if let Some(what) = of_loss(cause) {
         return match (loss, stretch.wait) {
             (_, Wait::Stalled) => format!("Bytes were under way and no ACK arrived for {took}."),
-            (Some(loss), _) => format!("{what}: {}", retransmitted(loss, path)),
+            (Some(loss), _) => {
+                let lost = air::lost(connection, loss);
+                let on_air = lost.as_ref().is_some_and(|lost| lost.is_sure(loss));
+                let what =
+                    if on_air && cause == Cause::RandomLoss { "Loss on the air" } else { what };
+                let sent = lost.map_or_else(String::new, |lost| lost.words());
+                format!("{what}: {}{sent}", retransmitted(loss, path))
+            }
             (None, _) => format!("{what}."),
         };
     }

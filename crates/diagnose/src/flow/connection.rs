@@ -154,6 +154,9 @@ impl Connection {
             self.blank = (self.last, at);
         }
         (self.last, self.last_frame) = (at, seen.frame);
+        if self.halves[side].is_repeated_on_air(seen, at) {
+            return;
+        }
         let repeats = self.is_known(seen, side);
         if self.halves[side].copies.is_copy(seen, at, repeats) {
             self.faults.get_or_insert_default().copies.add(1, seen.frame);
@@ -341,6 +344,6 @@ mod tests {
     #[test]
     fn takes_few_bytes_while_it_is_open() {
         // A hundred thousand may be open at once. What few of them need is in a box.
-        assert!(size_of::<Connection>() <= 2512, "{}", size_of::<Connection>());
+        assert!(size_of::<Connection>() <= 2520, "{}", size_of::<Connection>());
     }
 }

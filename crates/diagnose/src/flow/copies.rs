@@ -2,7 +2,8 @@
 //!
 //! A copy at the same interface follows within milliseconds. One at another interface differs in its hop
 //! ([`Seen::hop`]) or its TTL and follows as late as the queue between them lets it pass. The first hop of a
-//! direction is the capture point; packets at other hops are searched among those that passed it.
+//! direction is the capture point; packets at other hops are searched among those that passed it. Repetitions of
+//! 802.11 frames are recognised before, by their own numbers (`air.rs`).
 //!
 //! Not modelled: a path that changes so that packets reach the second hop first.
 
@@ -27,7 +28,7 @@ const FEWEST: usize = 10;
 
 /// Returns a fingerprint of the fields that a copy has in common with its original.
 #[inline]
-fn fingerprint(seen: &Seen) -> u64 {
+pub(super) fn fingerprint(seen: &Seen) -> u64 {
     let mut fold = Folding::default();
     fold.write_u64(u64::from(seen.seq) << 32 | u64::from(seen.ack));
     let (value, echo) = seen.timestamps.unwrap_or_default();

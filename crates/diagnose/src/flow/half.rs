@@ -1,5 +1,6 @@
 //! One direction of a connection: what one end sends, and what it has heard of the other.
 
+use super::air::Air;
 use super::clock::Lateness;
 use super::copies::Copies;
 use super::counts::Counts;
@@ -10,6 +11,7 @@ use super::numbers::Numbers;
 use super::outstanding::{InFlight, Passing};
 use super::phase::Phase;
 use super::sending::Sending;
+use crate::Seen;
 use ackord_units::{Span, Time};
 
 /// How long segments are.
@@ -71,9 +73,26 @@ pub(crate) struct Half {
     pub(crate) copies: Copies,
     pub(crate) numbers: Numbers,
     pub(crate) counts: Counts,
+    /// Its 802.11 frames, in captures of 802.11.
+    pub(crate) air: Option<Box<Air>>,
 }
 
 impl Half {
+    /// Records a packet's 802.11 frame, if it has one. Returns true if it repeats one on the air that was captured
+    /// before.
+    #[inline]
+    pub(super) fn is_repeated_on_air(&mut self, seen: &Seen, at: Time) -> bool {
+        let Some(radio) = &seen.radio else { return false };
+        self.air.get_or_insert_default().take(seen, radio, at)
+    }
+
+    /// Records that TCP retransmitted the bytes of this packet: their earlier 802.11 frames were lost.
+    pub(super) fn given_up_on_air(&mut self, seen: &Seen, at: Time) {
+        if let Some(air) = &mut self.air {
+            air.retransmitted(seen.seq, seen.payload_len, at);
+        }
+    }
+
     /// Where `seq` is in this direction, counted from its SYN.
     #[inline]
     pub(crate) fn offset(&self, seq: u32) -> u64 {

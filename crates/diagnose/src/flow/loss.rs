@@ -2,6 +2,9 @@
 
 use ackord_units::{Span, Time};
 
+/// The least retransmission timeout of Linux, with a margin.
+pub(crate) const LINUX_TIMER: Span = Span::from_millis(190);
+
 /// How the sender came to retransmit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trigger {

@@ -13,6 +13,8 @@
 //! | `sending.rs` | when it sent, and what it left unanswered since |
 //! | `timeline.rs` | the capture's clock, without its jumps |
 //! | `copies.rs` | copies of packets, at one interface and at two |
+//! | `air.rs` | 802.11 frames: repetitions on the air, rates, airtime |
+//! | `air_series.rs` | the same along the time |
 //! | `numbers.rs` | gaps in the identification field of packets |
 //! | `suspects.rs` | losses that only such gaps show |
 //! | `hosts.rs` | whether such gaps prove losses: how a host numbers its packets |
@@ -33,6 +35,8 @@
 //! captures at the sender, at the receiver and between.
 
 mod acks;
+pub(crate) mod air;
+pub(crate) mod air_series;
 mod clock;
 mod connection;
 mod copies;

@@ -2,15 +2,13 @@
 
 use super::connection::Connection;
 use super::hearing::Heard;
-use super::loss::{Loss, MOST_LOSSES, Recovery, Trigger};
+use super::loss::{LINUX_TIMER, Loss, MOST_LOSSES, Recovery, Trigger};
 use super::outstanding::Novelty;
 use super::suspects::Suspect;
 use crate::Seen;
 use crate::account::Wait;
 use ackord_units::{Span, Time};
 
-/// The least retransmission timeout of Linux.
-const LINUX_TIMER: Span = Span::from_millis(190);
 /// No stack that is known waits less for its timer.
 const SHORTEST_TIMER: Span = Span::from_millis(20);
 
@@ -25,8 +23,11 @@ const THINKING: Span = Span::from_secs(1);
 
 impl Connection {
     /// Returns true if what fills a hole opened at `opened` was retransmitted, not overtaken: it arrived a round
-    /// trip later.
+    /// trip later, and is not a frame that was repeated on the air meanwhile.
     pub(super) fn is_retransmitted(&self, side: usize, opened: Time, at: Time) -> bool {
+        if self.halves[side].air.as_ref().is_some_and(|air| air.is_behind) {
+            return false;
+        }
         // Of a round trip that is not known yet, the part to one end.
         let part = self.halves.iter().filter_map(|half| half.to.least).max();
         let least = self.base(side).max(part.unwrap_or_default());

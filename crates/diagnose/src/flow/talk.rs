@@ -72,6 +72,7 @@ impl Connection {
         if novelty.again > 0 || (late.is_some() && !overtaken) {
             self.retransmission(seen, side, at, (from, to), &novelty);
             self.halves[side].sent_again(seen.payload_len, novelty.sends_before);
+            self.halves[side].given_up_on_air(seen, at);
             // A FIN takes a sequence number, but is no byte.
             let fin_again = fin && to <= self.halves[side].next && novelty.again > 0;
             let bytes = novelty.again + novelty.filled - u64::from(fin_again);
@@ -354,10 +355,12 @@ impl Connection {
     }
 
     /// Returns when an answer of `next` to the last bytes of `before` would have passed here at the earliest:
-    /// with their acknowledgment, where that came by itself and was not delayed.
+    /// with their acknowledgment, where that came by itself and was not delayed. Bytes that were repeated on the air
+    /// arrived with the last repetition.
     fn answerable(&self, before: usize, next: usize, at: Time) -> Time {
         let (half, to) = (&self.halves[before], &self.halves[next].to);
-        let sent = half.sending.last.max(self.set_up);
+        let repeated = half.air.as_ref().map_or(Time::ZERO, |air| air.repeated_at);
+        let sent = half.sending.last.max(self.set_up).max(repeated);
         let least = sent + to.least.unwrap_or_default();
         if half.una < half.next || half.una_at >= at {
             return least;

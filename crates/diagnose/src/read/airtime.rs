@@ -95,7 +95,8 @@ impl Modulation {
         short_preamble: bool,
         low_band: bool,
     ) -> Option<Modulation> {
-        let kbit_s = 500 * half_mbits;
+        // Headers other than radiotap may state any number.
+        let kbit_s = half_mbits.saturating_mul(500);
         match half_mbits {
             2 | 4 | 11 | 22 => Some(Modulation {
                 bits: kbit_s,
@@ -272,6 +273,7 @@ mod tests {
         assert_eq!(time(108, false, false, 1_500), 244);
         assert_eq!(time(108, false, true, 1_500), 250);
         assert_eq!(Modulation::legacy(7, false, false), None);
+        assert_eq!(Modulation::legacy(u32::MAX, false, false), None);
     }
 
     #[test]

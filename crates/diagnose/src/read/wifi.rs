@@ -53,7 +53,8 @@ impl Frame<'_> {
         let known =
             how.modulation.map(|one| (one.rate_kbit_s(), one.airtime_us(len, how.in_aggregate)));
         let (rate_kbit_s, airtime_us) = known.unwrap_or_default();
-        self.radio = Some(Radio { retry: flags & RETRY != 0, rate_kbit_s, airtime_us });
+        let retry = flags & RETRY != 0;
+        self.radio = Some(Radio { retry, rate_kbit_s, airtime_us, ..Radio::default() });
         if how.fcs {
             self.cut(self.wire().checked_sub(FCS)?);
         }
@@ -91,7 +92,8 @@ impl Frame<'_> {
             return Some(Outcome::Other(Kind::WifiControl));
         }
         // All but the first fragment have no header of IP.
-        if self.head::<24>(at)?[22] & 0xf != 0 {
+        let control = u16::from_le_bytes(*self.head::<2>(at + 22)?);
+        if control & 0xf != 0 {
             return Some(Outcome::Other(Kind::WifiFragment));
         }
         let mut len = if flags & (TO_DS | FROM_DS) == TO_DS | FROM_DS { 30 } else { 24 };
@@ -99,6 +101,9 @@ impl Frame<'_> {
         if kind & QOS != 0 {
             qos = u16::from_le_bytes(*self.head::<2>(at + len)?);
             len += if flags & ORDER != 0 { 6 } else { 2 };
+        }
+        if let Some(radio) = &mut self.radio {
+            (radio.sequence, radio.tid) = (control >> 4, (qos & 0xf) as u8);
         }
         self.mix_bytes::<12>(at + 4);
         let mut body = at + if padded { len.next_multiple_of(4) } else { len };

@@ -1,21 +1,27 @@
 //! Captures without a kernel: connections of which no byte is lost or sent twice, as seen at some place
-//! on their path, with the truth about their idle time.
+//! on their path, with the truth about their idle time; and downloads over the air, with losses.
 //!
 //! | file | what |
 //! | --- | --- |
 //! | `connection.rs` | [`Shape`]: what both ends do; the packets when they were sent |
 //! | `stack.rs` | [`Stack`]: identification fields, timestamps, keep-alives |
 //! | `view.rs` | [`View`]: where and how the capture was taken |
+//! | `download.rs` | [`Download`]: a download through an access point that loses frames |
+//! | `radio.rs` | the same as a monitor captures it, in 802.11 frames |
 //! | `strategy.rs` | random ones, one dimension at a time or all together |
 //!
 //! Not modelled: congestion control beyond slow start up to a limit, delayed ACKs, loss, cross traffic.
 
 mod connection;
+mod download;
+mod radio;
 mod stack;
 mod strategy;
 mod view;
 
 pub(crate) use connection::{Shape, Traffic};
+pub(crate) use download::{Direction, Download, Fate, MSS, Offered};
+pub(crate) use radio::{OnAir, capture as on_air};
 pub(crate) use stack::{Ids, KeepAlive, Stack};
 pub(crate) use strategy::{Dimension, captures};
 pub(crate) use view::{Copies, Directions, Jump, View};

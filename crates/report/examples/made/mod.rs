@@ -241,6 +241,7 @@ fn connection(id: u32, intervals: &[Interval], lost: u64, points: &[Point]) -> C
             policer: None,
             shaper_rate_bit_s: None,
             between: None,
+            radio: None,
         },
         causes: shares(intervals, 1.0),
         intervals: intervals.to_vec(),

@@ -157,7 +157,10 @@ const LEN: u32 = 24 + 8 + 96 + 4;
 
 #[test]
 fn radio_headers_state_rate_and_airtime() {
-    let stated = |rate_kbit_s, airtime_us| Some(Radio { retry: false, rate_kbit_s, airtime_us });
+    let sequence = 0x3f1;
+    let stated = |rate_kbit_s, airtime_us| {
+        Some(Radio { sequence, rate_kbit_s, airtime_us, ..Radio::default() })
+    };
     let ofdm_54 = 20 + 4 * (22 + 8 * LEN as u16).div_ceil(216);
     let dsss_11 = (8 * LEN as u16).div_ceil(11);
     assert_eq!(radio(RADIOTAP, &tapped(0, 108), false), stated(54_000, ofdm_54));
@@ -193,6 +196,10 @@ fn repeated_frames_are_marked_as_such() {
         assert_eq!(radio(link, &head, true).map(|radio| radio.retry), Some(true));
         assert_eq!(radio(link, &head, false).map(|radio| radio.retry), Some(false));
     }
+    // The sequence number is that of the header, the traffic identifier that of the QoS control field.
+    let qos = joined(&[&header(0x88, 9, &[5, 0]), &snap(0x0800, &ipv4(6, &tcp()))]);
+    let radio = down(WIFI, &qos, qos.len()).1[0].radio.expect("802.11");
+    assert_eq!((radio.sequence, radio.tid, radio.retry), (0x3f1, 5, true));
     let ethernet = super::frames::ethernet(0x0800, &ipv4(6, &tcp()));
     assert_eq!(down(1, &ethernet, ethernet.len()).1[0].radio, None);
 }
