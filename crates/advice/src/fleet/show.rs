@@ -159,8 +159,7 @@ fn hosts(summary: &FleetSummary) -> Section {
         0 => "Most time lost first.".to_owned(),
         hidden => format!("Most time lost first; {hidden} more are in the data set."),
     };
-    let mut plot =
-        Plot::new("hosts", "Time lost, by host", "host", "time lost (s)");
+    let mut plot = Plot::new("hosts", "Time lost, by host", "host", "time lost (s)");
     plot.x.scale = Scale::Categories(listed().map(|(name, _)| (*name).to_owned()).collect());
     let bars = listed().enumerate().map(|(at, (_, host))| (at as f64, host.lost_s));
     let plot = plot.with(PlotSeries::new("lost", Mark::Bars, bars));
