@@ -29,8 +29,6 @@ use policer::{is_queue, policer};
 pub(crate) use sharing::Sharing;
 use sharing::{Share, Shares};
 
-/// A standing queue above this and above the base round trip is more than a buffer is for, s.
-const BLOATED: f64 = 0.1;
 /// Whoever has less than this share of the highest rate, with a queue standing, shares it.
 const SHARES: f64 = 0.6;
 
@@ -175,7 +173,7 @@ impl Context<'_> {
     fn waits_behind_others(&self, stretch: &Stretch) -> bool {
         let path = &self.paths[usize::from(stretch.side)];
         let Some(share) = self.share(stretch) else { return false };
-        let bloated = share.queue > BLOATED.max(path.base) && share.own < 0.5;
+        let bloated = path.is_bloated(share.queue) && share.own < 0.5;
         bloated
             && match stretch.wait {
                 Wait::Transit | Wait::Queued | Wait::Window | Wait::SlowStart => true,
@@ -202,7 +200,7 @@ impl Context<'_> {
     fn beside_others(&self, stretch: &Stretch, verdict: &Verdict) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
         let queue = self.share(stretch).map_or(0.0, |share| share.queue);
-        let bloated = queue > BLOATED.max(path.base);
+        let bloated = path.is_bloated(queue);
         match verdict.recovery {
             // A timer that a queue outlasted.
             Cause::AckPath | Cause::SpuriousDelay | Cause::SpuriousReordering if bloated => {
@@ -264,7 +262,7 @@ impl Context<'_> {
     fn transit(&self, stretch: &Stretch) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
         match path.standing(stretch) {
-            Some(queue) if path.stands(stretch) && queue > BLOATED.max(path.base) => {
+            Some(queue) if path.stands(stretch) && path.is_bloated(queue) => {
                 self.queue_of(stretch, queue)
             }
             _ => (Cause::PathLimited, 0.7),
@@ -275,7 +273,7 @@ impl Context<'_> {
     fn queued(&self, stretch: &Stretch) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
         let waited = stretch.span().as_secs_f64();
-        match waited > BLOATED.max(path.base) {
+        match path.is_bloated(waited) {
             true => self.queue_of(stretch, waited),
             false => (Cause::PathLimited, 0.7),
         }
@@ -351,7 +349,7 @@ impl Context<'_> {
     fn full(&self, stretch: &Stretch) -> (Cause, f64) {
         let path = &self.paths[usize::from(stretch.side)];
         let standing = path.standing(stretch).unwrap_or_default();
-        let bloated = standing > BLOATED.max(path.base);
+        let bloated = path.is_bloated(standing);
         if let Some(share) = self.share(stretch) {
             let fair = 1.0 / f64::from(share.flows);
             return match bloated {
@@ -365,7 +363,8 @@ impl Context<'_> {
         let growth = self.airs.growth(stretch);
         let slow = stretch.rate() * growth < SHARES * path.rate && stretch.wait != Wait::SlowStart;
         let held = slow && growth <= 1.0 && path.holds(stretch);
-        match (slow || path.sparse, bloated) {
+        let fills = path.is_bloated(standing - path.transmission());
+        match (slow || path.sparse, if slow { bloated } else { fills }) {
             (true, _) if held => (Cause::Shaper, 0.5),
             (true, true) => self.queue_of(stretch, standing),
             (true, false) => (Cause::PathLimited, 0.5),

@@ -39,6 +39,10 @@ const WINDOW: f64 = 0.05;
 const EARLY: usize = 3;
 /// A queue is told from jitter where it is this many times as long as the mean step between samples.
 const JITTERS: f64 = 4.0;
+/// A standing queue above this and above the base round trip is more than a buffer is for, s.
+const BLOATED: f64 = 0.1;
+/// Bytes that a packet has beside its payload.
+const HEADERS: f64 = 66.0;
 /// Fewer round-trip times may all be of delayed ACKs.
 const RTTS: u32 = 4;
 
@@ -85,7 +89,7 @@ impl Path {
             .filter(|stretch| usize::from(stretch.side) == side)
             .collect();
         let rate = highest_rate(&stretches, (base * ROUND_TRIPS).max(WINDOW));
-        let serialisation = if rate > 0.0 { 3.0 * (mss + 66.0) / rate } else { 0.0 };
+        let serialisation = if rate > 0.0 { 3.0 * (mss + HEADERS) / rate } else { 0.0 };
         let half = &connection.halves[side];
         let (sum, count) = half.jitters;
         let jitter = if count > 0 { sum as f64 / 1e9 / f64::from(count) } else { 0.0 };
@@ -157,6 +161,17 @@ impl Path {
     pub(crate) fn standing(&self, stretch: &Stretch) -> Option<f64> {
         let least = stretch.seen.rtt_least as f64 / 1e9;
         (stretch.seen.rtts > 0).then(|| (least - self.base).max(0.0))
+    }
+
+    /// Returns true if a packet that waited for this long, s, waited in a queue of more than a buffer is for.
+    pub(crate) fn is_bloated(&self, waited: f64) -> bool {
+        waited > BLOATED.max(self.base)
+    }
+
+    /// Returns the time that a full packet takes at the rate of this connection, s. Where its own packets fill the
+    /// path, this is no wait.
+    pub(crate) fn transmission(&self) -> f64 {
+        if self.rate > 0.0 { (self.mss + HEADERS) / self.rate } else { 0.0 }
     }
 
     /// How far the round trip was above the base during a stretch, s.

@@ -6,7 +6,6 @@
 //! nearly all of them.
 
 use super::super::path::Path;
-use super::DROPS;
 use super::points::Passed;
 
 /// A rate is measured over so many segments at least.
@@ -20,14 +19,14 @@ const MANY: f64 = 0.4;
 /// ... or this part where hardly any is higher: a sender that pauses now and then lowers rates, and nothing raises them.
 const TOP: f64 = 0.25;
 const ABOVE: f64 = 0.1;
-/// Nearly all rates are alike from this part on.
-const SURE: f64 = 0.8;
+/// A rate is sure that so many spans have, and this part of them, where they differ by no more than that.
+const SURE_RATES: usize = 5;
+const SURE: f64 = 0.6;
+const TIGHT: f64 = 0.03;
 /// So many rates are alike at least.
 const RATES: f64 = 4.0;
-/// A bucket is empty where it holds no more than so many segments, or half of it ...
+/// A bucket is empty where it holds no more than so many segments, or half of it.
 const SEGMENTS: f64 = 8.0;
-/// ... or this part of it.
-const PART: f64 = 0.15;
 /// Where the time of a drop is not known exactly, the bucket holds no more than this part of it.
 const HALF: f64 = 0.5;
 /// A bucket of fewer segments is none.
@@ -40,14 +39,14 @@ const EMPTY: f64 = 0.9;
 pub(super) struct Bucket {
     pub(super) rate: f64,
     pub(super) burst: f64,
-    /// Nearly all rates between drops are this one.
+    /// Most rates between drops are this one.
     pub(super) sure: bool,
 }
 
 impl Bucket {
     /// Returns what an empty bucket may hold, bytes.
     pub(super) fn slack(&self, mss: f64) -> f64 {
-        (SEGMENTS * mss).min(self.burst / 2.0).max(PART * self.burst)
+        (SEGMENTS * mss).min(self.burst / 2.0)
     }
 }
 
@@ -56,16 +55,13 @@ pub(super) fn explained(passed: &[Passed], path: &Path) -> Option<(Bucket, Vec<f
     let found = fit(passed, path)?;
     let levels = levels(passed, found);
     let slack = found.slack(path.mss);
-    // When packets pass is known to a round trip.
-    let least = -3.0 * slack - found.rate * path.base;
     let at_drops = passed.iter().zip(&levels).filter(|(point, _)| point.loss.is_some());
     let trip = found.rate * path.base;
-    let most = |point: &Passed| match point.unseen {
-        true => (slack + trip).min(found.burst * HALF),
-        false => slack,
+    let near = |point: &Passed| match point.unseen {
+        true => -slack - trip..=(slack + trip).min(found.burst * HALF),
+        false => -slack..=slack,
     };
-    let empty =
-        at_drops.clone().filter(|(point, level)| (least..=most(point)).contains(*level)).count();
+    let empty = at_drops.clone().filter(|(point, level)| near(point).contains(level)).count();
     let enough = empty as f64 >= EMPTY * at_drops.count() as f64;
     enough.then_some((found, levels))
 }
@@ -80,7 +76,8 @@ fn fit(passed: &[Passed], path: &Path) -> Option<Bucket> {
     let alike = common(&rates)?;
     let rate = alike.iter().sum::<f64>() / alike.len() as f64;
     let burst = most_beyond(passed, rate);
-    let sure = alike.len() >= DROPS && alike.len() as f64 >= SURE * rates.len() as f64;
+    let most = alike.len() >= SURE_RATES && alike.len() as f64 >= SURE * rates.len() as f64;
+    let sure = most && alike[0] >= (1.0 - TIGHT) * alike[alike.len() - 1];
     (burst >= LEAST * path.mss).then_some(Bucket { rate, burst, sure })
 }
 

@@ -31,7 +31,7 @@ const DROPS: usize = 8;
 /// Between the first and the last drop at least so many segments have passed.
 const SPAN: f64 = 200.0;
 /// A loss is put down to a known policer where the bucket holds no more than so many times its slack.
-const NEARLY: f64 = 2.0;
+const NEARLY: f64 = 3.0;
 /// The path carries this much more than the rate.
 const BEYOND: f64 = 1.3;
 /// Round trips rise by less than this part of what a queue as long as the bucket would delay.
