@@ -25,7 +25,7 @@ use air::Airs;
 use losses::{Verdict, verdict};
 pub(crate) use path::Path;
 pub(crate) use policer::Policer;
-use policer::{is_queue, policer};
+use policer::{Others, is_queue, policer};
 pub(crate) use sharing::Sharing;
 use sharing::{Share, Shares};
 
@@ -69,10 +69,11 @@ pub(crate) struct Verdicts {
 /// Judges every stretch of a connection.
 pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> Verdicts {
     let paths = [0, 1].map(|side| Path::of(connection, side));
-    let shared = sharing.policed(connection);
+    let shares = sharing.shares(connection);
+    let others = Others { shared: sharing.policed(connection), send: shares.is_some() };
     let policed = [0, 1].map(|side| {
-        let shared = shared.filter(|_| side == connection.sender());
-        policer(connection, side, &paths[side], shared)
+        let others = if side == connection.sender() { others } else { Others::default() };
+        policer(connection, side, &paths[side], others)
     });
     let of_loss = |(number, loss): (usize, &Loss)| {
         let side = usize::from(loss.side);
@@ -83,7 +84,6 @@ pub(crate) fn judge(connection: &Connection, sharing: &Sharing) -> Verdicts {
     };
     let verdicts = connection.losses.iter().enumerate().map(of_loss).collect();
     let policers = policed.map(|policed| policed.map(|policed| policed.policer));
-    let shares = sharing.shares(connection);
     let airs = Airs::of(connection);
     let context = Context { connection, paths, policers, verdicts, shares, airs };
     let stretches = connection.account.stretches();

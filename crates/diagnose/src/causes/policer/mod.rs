@@ -53,6 +53,15 @@ pub(crate) struct Policer {
     pub(crate) shared: bool,
 }
 
+/// Other connections to the same receiver.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Others<'a> {
+    /// The policer that explains the losses of all.
+    pub(super) shared: Option<&'a Policed>,
+    /// Whether they send at the same time.
+    pub(super) send: bool,
+}
+
 /// What a policer did.
 #[derive(Clone, Debug)]
 pub(super) struct Policed {
@@ -68,16 +77,16 @@ pub(super) fn is_queue(risen: f64, path: &Path) -> bool {
 }
 
 /// Returns the policer that explains the losses of one direction, if one does. `shared` is one that explains those of
-/// several connections together.
+/// several connections together. Beside others, whose losses are not its policer's, only a sure rate counts.
 pub(super) fn policer(
     connection: &Connection,
     side: usize,
     path: &Path,
-    shared: Option<&Policed>,
+    others: Others<'_>,
 ) -> Option<Policed> {
     small(connection, side, path)
-        .or_else(|| shared.cloned())
-        .or_else(|| large(connection, side, path))
+        .or_else(|| others.shared.cloned())
+        .or_else(|| large(connection, side, path, others.send))
 }
 
 /// Returns the policer with a bucket of few segments that explains the losses of one direction, if one does.
@@ -97,7 +106,7 @@ fn small(connection: &Connection, side: usize, path: &Path) -> Option<Policed> {
 }
 
 /// Returns the policer with a bucket of many segments that explains the losses of one direction, if one does.
-fn large(connection: &Connection, side: usize, path: &Path) -> Option<Policed> {
+fn large(connection: &Connection, side: usize, path: &Path, others_send: bool) -> Option<Policed> {
     let drops = &connection.halves[side].drops;
     let ends = || {
         Some((drops.iter().map(|drop| drop.from).min()?, drops.iter().map(|drop| drop.from).max()?))
@@ -107,7 +116,8 @@ fn large(connection: &Connection, side: usize, path: &Path) -> Option<Policed> {
         return None;
     }
     let passed = passed(connection, side, path);
-    let (found, levels) = explained(&passed, path)?;
+    let (found, levels) =
+        explained(&passed, path).filter(|(found, _)| found.sure || !others_send)?;
     let slack = found.slack(path.mss);
     let mut empty = vec![false; connection.losses.len()];
     for (point, level) in passed.iter().zip(levels) {
