@@ -10,7 +10,7 @@ use super::loss::{Drop, MOST_DROPS};
 use super::numbers::Numbers;
 use super::outstanding::{InFlight, Passing};
 use super::phase::Phase;
-use super::sending::Sending;
+use super::sending::{BURST, Sending};
 use crate::Seen;
 use ackord_units::{Span, Time};
 
@@ -173,7 +173,7 @@ impl Half {
             let before = self.sending.unwrapped(sent.before);
             self.drops.push(Drop { at: sent.at, from, before, loss, seen, burst: sent.burst });
         }
-        self.sending.bursts.get_or_insert_default();
+        self.sending.bursts.get_or_insert_with(|| Box::new([0; BURST]));
     }
 
     /// Takes a segment of `len` bytes that had been sent `before` so many times.

@@ -4,7 +4,7 @@ use super::outstanding::Passing;
 use ackord_units::{Span, Time};
 
 /// Segments of a burst that are counted apart.
-pub(crate) const BURST: usize = 16;
+pub(crate) const BURST: usize = 64;
 /// A pause between bursts is longer than this, and than this part of the round trip.
 const PAUSE: Span = Span::from_millis(1);
 const PAUSE_PART: u64 = 8;

@@ -25,6 +25,7 @@ use crate::flow::loss::{Loss, Trigger};
 use bucket::{Bucket, explained};
 use points::passed;
 pub(super) use shared::Shared;
+use std::ops::Range;
 
 /// Fewer drops come at an empty bucket by chance.
 const DROPS: usize = 8;
@@ -84,15 +85,22 @@ pub(super) fn policer(
     path: &Path,
     others: Others<'_>,
 ) -> Option<Policed> {
-    small(connection, side, path)
+    let small = |segments| small(connection, side, path, segments);
+    small(small::FEW)
         .or_else(|| others.shared.cloned())
         .or_else(|| large(connection, side, path, others.send))
+        .or_else(|| small(small::SOME).filter(|_| Evidence::of(connection, side, path).is_dry()))
 }
 
 /// Returns the policer with a bucket of few segments that explains the losses of one direction, if one does.
-fn small(connection: &Connection, side: usize, path: &Path) -> Option<Policed> {
+fn small(
+    connection: &Connection,
+    side: usize,
+    path: &Path,
+    segments: Range<usize>,
+) -> Option<Policed> {
     let half = &connection.halves[side];
-    let segments = small::segments(half, &connection.losses)?;
+    let segments = small::segments(half, &connection.losses, segments)?;
     let mut empty = vec![false; connection.losses.len()];
     for drop in half.drops.iter().filter(|drop| small::is_beyond(drop, segments)) {
         if let Some(empty) = empty.get_mut(drop.loss as usize) {
@@ -179,10 +187,15 @@ impl Evidence {
         self.queue <= SHORT * found.burst / found.rate
     }
 
+    /// Returns true if hardly any loss came at a queue.
+    fn is_dry(&self) -> bool {
+        self.queued * 2 <= self.losses
+    }
+
     fn is_queueless(&self, found: Bucket) -> bool {
         // The rate at which a queue is served is no policer's, unless the queue is much shorter than the bucket.
         let served = (self.queued_rate / found.rate - 1.0).abs() <= SERVED && !self.is_short(found);
-        !served && self.queued * 2 <= self.losses
+        !served && self.is_dry()
     }
 }
 

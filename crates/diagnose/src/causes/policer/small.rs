@@ -6,20 +6,24 @@
 
 use crate::flow::loss::{Drop, Loss};
 use crate::flow::{BURST, Half};
+use std::ops::Range;
 
-/// Fewer losses share a place by chance.
-const LOSSES: usize = 8;
+/// Losses by chance share a place with this probability, and so many losses do at least.
+const CHANCE: f64 = 1e-6;
+const LOSSES: usize = 4;
 /// This part of the segments beyond the bucket is dropped ...
 const BEYOND: f64 = 0.1;
 /// ... so many times the part of those before it ...
 const TIMES: f64 = 20.0;
 /// ... and of all drops no more than this are before it.
 const BEFORE: f64 = 0.1;
-/// A shorter burst has no place before its last segment.
-const SHORTEST: usize = 2;
+/// Buckets of so many segments are full again before the next burst.
+pub(super) const FEW: Range<usize> = 2..16;
+/// Those of so many may be.
+pub(super) const SOME: Range<usize> = 2..BURST;
 
 /// Segments by the number of segments before them in their burst.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Places {
     dropped: [u32; BURST],
     passed: [u32; BURST],
@@ -27,25 +31,30 @@ struct Places {
     all: usize,
 }
 
-/// Returns the number of segments that pass at once, if drops are behind so many.
-pub(super) fn segments(half: &Half, losses: &[Loss]) -> Option<usize> {
-    let places = Places::of(half)?;
+/// Returns the number of segments that pass at once, of these, if drops are behind so many.
+pub(super) fn segments(half: &Half, losses: &[Loss], range: Range<usize>) -> Option<usize> {
+    let places = Places::of(half, range.end)?;
     let apart = |place: &usize| places.apart(*place);
-    let place = (SHORTEST..BURST).max_by(|a, b| apart(a).total_cmp(&apart(b)))?;
+    let place = range.max_by(|a, b| apart(a).total_cmp(&apart(b)))?;
     let (before, beyond) = (places.part(0..place), places.part(place..BURST));
     let few = places.dropped[place..].iter().sum::<u32>() as f64;
     let most = few >= (1.0 - BEFORE) * places.all as f64;
     let found = most && beyond >= BEYOND && beyond >= TIMES * before;
-    (found && losses_beyond(half, losses, place) >= LOSSES).then_some(place)
+    let events = losses_beyond(half, losses, place);
+    let chance = places.behind(place).powi(events as i32);
+    (found && events >= LOSSES && chance <= CHANCE).then_some(place)
 }
 
 impl Places {
-    fn of(half: &Half) -> Option<Places> {
+    /// Counts the segments before the place `end`.
+    fn of(half: &Half, end: usize) -> Option<Places> {
         let seen = half.sending.bursts.as_deref()?;
-        let mut places = Places { passed: *seen, all: half.drops.len(), ..Places::default() };
+        let all = half.drops.len();
+        let mut places = Places { dropped: [0; BURST], passed: *seen, all };
+        places.passed[end..].fill(0);
         for drop in &half.drops {
             let place = usize::from(drop.burst);
-            if let Some(dropped) = places.dropped.get_mut(place) {
+            if let Some(dropped) = places.dropped[..end].get_mut(place) {
                 *dropped += 1;
                 // The first drop was seen before places were counted.
                 let seen = u32::from(drop.seen > 0);
@@ -56,7 +65,7 @@ impl Places {
     }
 
     /// Returns the part of segments at these places that was dropped.
-    fn part(&self, places: std::ops::Range<usize>) -> f64 {
+    fn part(&self, places: Range<usize>) -> f64 {
         let sum = |of: &[u32; BURST]| f64::from(of[places.clone()].iter().sum::<u32>());
         let dropped = sum(&self.dropped);
         dropped / (dropped + sum(&self.passed)).max(1.0)
@@ -64,12 +73,19 @@ impl Places {
 
     /// Returns how far a place parts drops from others: the part of drops behind it, less that of others.
     fn apart(&self, place: usize) -> f64 {
-        let behind = |of: &[u32; BURST]| {
-            let sum = |of: &[u32]| f64::from(of.iter().sum::<u32>());
-            sum(&of[place..]) / sum(of).max(1.0)
-        };
-        behind(&self.dropped) - behind(&self.passed)
+        part_behind(&self.dropped, place) - part_behind(&self.passed, place)
     }
+
+    /// Returns the part of all segments that are behind so many.
+    fn behind(&self, place: usize) -> f64 {
+        let all = std::array::from_fn(|at| self.dropped[at] + self.passed[at]);
+        part_behind(&all, place)
+    }
+}
+
+fn part_behind(of: &[u32; BURST], place: usize) -> f64 {
+    let sum = |of: &[u32]| f64::from(of.iter().sum::<u32>());
+    sum(&of[place..]) / sum(of).max(1.0)
 }
 
 /// Returns the number of losses with a drop beyond so many segments of a burst, without those of the last segments
