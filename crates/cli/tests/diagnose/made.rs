@@ -78,7 +78,7 @@ pub(super) fn connections(folder: &Path, name: &str, count: u16, exchange: &Exch
         for number in 0..exchange.segments {
             at += 5 * exchange.round_trip_us;
             add(at, true, (seq, 1, ACK), exchange.segment);
-            if number % exchange.timeout_every == exchange.timeout_every / 2 {
+            if has_timeout(number, exchange.timeout_every) {
                 at += 200_000;
                 add(at, true, (seq, 1, ACK), exchange.segment);
             }
@@ -131,4 +131,10 @@ fn segment(
     packet.extend([0xff, 0xff, 0, 0, 0, 0]);
     packet.extend(options);
     (packet, len)
+}
+
+/// Returns true for one segment in each `every`, at another place each time: at equal distances they would be those
+/// that a policer drops.
+fn has_timeout(number: u32, every: u32) -> bool {
+    number % every == (number / every).wrapping_mul(2_654_435_761) % every
 }
