@@ -9,6 +9,7 @@ mod cwnd_use;
 mod datagrams;
 mod dumbbell;
 mod ecn;
+mod fills_path;
 mod foreign;
 mod killed_box;
 mod phase;

@@ -108,15 +108,16 @@ const SMALLEST_FULL_SIZE: Bytes = Bytes(536);
 
 impl Receiver {
     pub(crate) fn new(config: &Config, policy: Box<dyn AckPolicy>) -> Receiver {
+        let first = config.buffers.receive_at_first();
         Receiver {
             irs: Seq(0),
             rcv_nxt: Seq(0),
             offset: 0,
             read: 0,
             read_at_announcement: 0,
-            buffer: config.buffers.receive_at_first(),
+            buffer: first,
             sizing: (config.buffers.tunes_receive)
-                .then(|| Box::new(RightSizing::new(config.buffers.receive, config.mss))),
+                .then(|| Box::new(RightSizing::new(config.buffers.receive, config.mss, first))),
             scale: 0,
             advertised_edge: Seq(0),
             ahead: Reassembly::default(),

@@ -42,15 +42,19 @@ pub(super) struct Flow {
 }
 
 impl RightSizing {
-    /// A buffer that may grow to `most`, for segments of this size.
-    pub(super) fn new(most: Bytes, segment: Bytes) -> RightSizing {
+    /// Returns the sizing of a buffer that holds `first` bytes and may grow to `most`, for segments of this size.
+    ///
+    /// A first round trip is expected to bring ten segments, or half the buffer if these are more: a window that lets
+    /// no more through than is expected would never grow. Linux takes the least of ten segments, its window and its
+    /// threshold (tcp_init_buffer_space); there the window grows past these by itself.
+    pub(super) fn new(most: Bytes, segment: Bytes, first: Bytes) -> RightSizing {
         RightSizing {
             most,
             segment,
             rtt: ReceiverRtt::default(),
             since: Time::ZERO,
             read_before: 0,
-            space: FIRST_ROUND_SEGMENTS * segment.get(),
+            space: (FIRST_ROUND_SEGMENTS * segment.get()).min(first.get() / 2),
         }
     }
 
