@@ -27,7 +27,7 @@ const BLANK: Span = Span::from_millis(20);
 /// Sequence numbers further away than the largest window are not of this connection (RFC 7323 §2.3).
 const LARGEST_WINDOW: u32 = 1 << 30;
 /// A silence of both ends after which a clock of timestamps is anchored anew: this long, and so many round trips.
-const REST: Span = Span::from_secs(3);
+const REST: Span = Span::from_secs(1);
 const REST_ROUND_TRIPS: u64 = 10;
 /// Connections are not followed for longer.
 const LONGEST_LIFE: Span = Span::from_secs(366 * 86_400);
