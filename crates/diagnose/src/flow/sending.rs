@@ -29,7 +29,7 @@ pub(crate) struct Sending {
     /// Bytes of payload that passed, with retransmissions; those of the burst that is passing.
     passed: u64,
     burst: u32,
-    /// Both when it last sent bytes not seen before.
+    /// `passed` and `burst` when it last sent bytes not seen before.
     at_new: (u64, u32),
     /// Segments that passed since the first loss, by the number of full segments before them in their burst.
     pub(crate) bursts: Option<Box<[u32; BURST]>>,
@@ -64,7 +64,7 @@ impl Sending {
         Passing { at, before: passed as u32, burst: segments(burst, mss) }
     }
 
-    /// Returns the count of bytes of which `before` are the lower 32 bits, as it was lately.
+    /// Returns the full count of which `before` is the lower 32 bits; at most 4 GiB have passed since.
     pub(crate) fn unwrapped(&self, before: u32) -> u64 {
         self.passed - u64::from((self.passed as u32).wrapping_sub(before))
     }

@@ -39,7 +39,7 @@ const EMPTY: f64 = 0.9;
 pub(super) struct Bucket {
     pub(super) rate: f64,
     pub(super) burst: f64,
-    /// Most rates between drops are this one.
+    /// Whether most spans between drops have this rate.
     pub(super) sure: bool,
 }
 
@@ -137,6 +137,7 @@ fn levels(passed: &[Passed], policer: Bucket) -> Vec<f64> {
     for point in passed {
         let filled = policer.rate * (point.at - before.at);
         level = (level + filled).min(policer.burst) - (point.bytes - before.bytes);
+        // What passed during the pause is known to a round trip: the bucket is full unless more had passed.
         if point.rested {
             level = policer.burst.min(level + policer.burst);
         }

@@ -77,8 +77,8 @@ pub(super) fn is_queue(risen: f64, path: &Path) -> bool {
     risen > RISEN * path.base + QUEUE
 }
 
-/// Returns the policer that explains the losses of one direction, if one does. `shared` is one that explains those of
-/// several connections together. Beside others, whose losses are not its policer's, only a sure rate counts.
+/// Returns the policer that explains the losses of one direction, if one does. If other connections send at the same
+/// time, a rate counts only if it is sure: losses may come from the queue that they share.
 pub(super) fn policer(
     connection: &Connection,
     side: usize,
@@ -89,7 +89,9 @@ pub(super) fn policer(
     small(small::FEW)
         .or_else(|| others.shared.cloned())
         .or_else(|| large(connection, side, path, others.send))
-        .or_else(|| small(small::SOME).filter(|_| Evidence::of(connection, side, path).is_dry()))
+        .or_else(|| {
+            small(small::SOME).filter(|_| Evidence::of(connection, side, path).is_without_queue())
+        })
 }
 
 /// Returns the policer with a bucket of few segments that explains the losses of one direction, if one does.
@@ -171,31 +173,34 @@ impl Evidence {
         }
     }
 
-    /// Returns true if losses come without a queue, and the path carries more than the rate, or all rates are alike.
+    /// Returns true if losses come without a queue, and the path carries more than the rate or most rates are alike.
     fn is_sound(&self, found: Bucket) -> bool {
-        let carries = self.rate >= BEYOND * found.rate && self.is_queueless(found);
-        carries || (found.sure && self.is_no_queue(found))
+        let carries = self.rate >= BEYOND * found.rate && self.is_unserved(found);
+        carries || (found.sure && self.excludes_queue(found))
     }
 
     /// Returns true if losses come without a queue, and one as long as the bucket would have delayed more than was
     /// measured.
-    fn is_no_queue(&self, found: Bucket) -> bool {
-        self.is_short(found) && self.is_queueless(found)
+    fn excludes_queue(&self, found: Bucket) -> bool {
+        self.has_shorter_queue(found) && self.is_unserved(found)
     }
 
-    fn is_short(&self, found: Bucket) -> bool {
+    /// Returns true if round trips rose by much less than a queue as long as the bucket would delay.
+    fn has_shorter_queue(&self, found: Bucket) -> bool {
         self.queue <= SHORT * found.burst / found.rate
     }
 
-    /// Returns true if hardly any loss came at a queue.
-    fn is_dry(&self) -> bool {
+    /// Returns true if at least half of the losses came without a queue.
+    fn is_without_queue(&self) -> bool {
         self.queued * 2 <= self.losses
     }
 
-    fn is_queueless(&self, found: Bucket) -> bool {
+    /// Returns true if the rate is not that at which a queue is served, and most losses come without a queue.
+    fn is_unserved(&self, found: Bucket) -> bool {
         // The rate at which a queue is served is no policer's, unless the queue is much shorter than the bucket.
-        let served = (self.queued_rate / found.rate - 1.0).abs() <= SERVED && !self.is_short(found);
-        !served && self.is_dry()
+        let served =
+            (self.queued_rate / found.rate - 1.0).abs() <= SERVED && !self.has_shorter_queue(found);
+        !served && self.is_without_queue()
     }
 }
 

@@ -45,7 +45,7 @@ impl Shared {
         let (all, whose) = summed(&members);
         let path = slowest(&members)?;
         let (found, levels) = explained(&all, &path)?;
-        if !evidence.is_no_queue(found) {
+        if !evidence.excludes_queue(found) {
             return None;
         }
         let mut empty: Vec<Vec<bool>> =
@@ -96,7 +96,7 @@ impl Member<'_> {
     }
 }
 
-/// Returns what had passed of all at each point of one of them, in order of time, and whose point it is.
+/// Returns what had passed of all at each point of one of them, in order of time, and the number of that connection.
 fn summed(members: &[Member<'_>]) -> (Vec<Passed>, Vec<usize>) {
     let mut all = Vec::new();
     for (number, member) in members.iter().enumerate() {
@@ -108,7 +108,7 @@ fn summed(members: &[Member<'_>]) -> (Vec<Passed>, Vec<usize>) {
         }
     }
     all.sort_by(|a, b| a.0.at.total_cmp(&b.0.at));
-    // No less has passed later than before.
+    // Interpolation must not take back what had passed.
     let mut most = 0.0_f64;
     for (point, _) in &mut all {
         most = most.max(point.bytes);
@@ -117,7 +117,7 @@ fn summed(members: &[Member<'_>]) -> (Vec<Passed>, Vec<usize>) {
     all.into_iter().unzip()
 }
 
-/// Returns the path with the longest round trip: so well are times known.
+/// Returns the path with the longest round trip, which is the accuracy of times.
 fn slowest(members: &[Member<'_>]) -> Option<Path> {
     members.iter().map(|member| member.path).max_by(|a, b| a.base.total_cmp(&b.base))
 }
