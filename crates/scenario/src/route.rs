@@ -23,7 +23,6 @@ pub struct Hop {
 pub(crate) struct Reach<'a> {
     nodes: &'a [Node],
     hops: Vec<Vec<Hop>>,
-    from: BTreeMap<NodeId, BTreeSet<NodeId>>,
 }
 
 impl<'a> Reach<'a> {
@@ -34,17 +33,61 @@ impl<'a> Reach<'a> {
             hops[usize::from(link.from.0)].push(hop(Way::Forward, link.to));
             hops[usize::from(link.to.0)].push(hop(Way::Reverse, link.from));
         }
-        Reach { nodes, hops, from: BTreeMap::new() }
+        Reach { nodes, hops }
     }
 
     /// Every node that packets from `start` come to.
-    pub(crate) fn from(&mut self, start: NodeId) -> &BTreeSet<NodeId> {
-        if !self.from.contains_key(&start) {
-            let mut reached: BTreeSet<NodeId> = self.search(start, None).into_keys().collect();
-            reached.insert(start);
-            self.from.insert(start, reached);
+    pub(crate) fn from(&self, start: NodeId) -> BTreeSet<NodeId> {
+        let mut reached: BTreeSet<NodeId> = self.search(start, None).into_keys().collect();
+        reached.insert(start);
+        reached
+    }
+
+    fn is_router(&self, node: NodeId) -> bool {
+        self.nodes[usize::from(node.0)].kind == NodeKind::Router
+    }
+
+    /// The nodes that a link joins `node` with.
+    fn neighbours(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        self.hops[usize::from(node.0)].iter().map(|hop| hop.to)
+    }
+
+    /// Finds which hosts are connected, in one pass over the links.
+    ///
+    /// A search from each flow's end would be quadratic in the size of a group of hosts.
+    pub(crate) fn connections(&self) -> Connections {
+        let mut group = vec![None; self.nodes.len()];
+        let ids = || (0..).map(NodeId).take(self.nodes.len());
+        for first in ids().filter(|node| self.is_router(*node)) {
+            let mut found = vec![first];
+            while let Some(router) = found.pop() {
+                let of = &mut group[usize::from(router.0)];
+                if of.is_none() {
+                    *of = Some(first);
+                    found.extend(self.neighbours(router).filter(|node| self.is_router(*node)));
+                }
+            }
         }
-        &self.from[&start]
+        let joined = |node| {
+            let near = |neighbour: NodeId| group[usize::from(neighbour.0)].unwrap_or(neighbour);
+            self.neighbours(node).map(near).collect()
+        };
+        let joined: Vec<BTreeSet<NodeId>> = ids().map(joined).collect();
+        Connections { is_router: ids().map(|node| self.is_router(node)).collect(), joined }
+    }
+
+    /// See [`Scenario::route`].
+    fn route(&self, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
+        let found = self.search(from, Some(to));
+        let mut route = Vec::new();
+        let mut at = to;
+        while at != from {
+            let (previous, hop) = found.get(&at)?;
+            route.push(*hop);
+            at = *previous;
+        }
+        route.reverse();
+        Some(route)
     }
 
     /// Breadth first from `start`: for each node found, where from and by which hop. Links are
@@ -57,7 +100,7 @@ impl<'a> Reach<'a> {
                 break;
             }
             // A host forwards nothing, so no way leads on through one.
-            if node != start && self.nodes[usize::from(node.0)].kind == NodeKind::Host {
+            if node != start && !self.is_router(node) {
                 continue;
             }
             for hop in &self.hops[usize::from(node.0)] {
@@ -71,20 +114,47 @@ impl<'a> Reach<'a> {
     }
 }
 
+/// Which hosts packets come to from which.
+///
+/// A link carries packets both ways, so routers fall into groups: within one, each reaches each
+/// other. Hosts are connected if a link joins them, or if each has a link to the same group.
+pub(crate) struct Connections {
+    is_router: Vec<bool>,
+    /// Of each host: the hosts that a link joins it with, and the first router of each group that it
+    /// has a link to.
+    joined: Vec<BTreeSet<NodeId>>,
+}
+
+impl Connections {
+    /// Reports whether packets from host `from` come to host `to`.
+    pub(crate) fn reach(&self, from: NodeId, to: NodeId) -> bool {
+        let joined = |end: NodeId| &self.joined[usize::from(end.0)];
+        let (mut few, mut many) = (joined(from), joined(to));
+        if few.len() > many.len() {
+            (few, many) = (many, few);
+        }
+        let shared = |group: &&NodeId| self.is_router[usize::from(group.0)] && many.contains(group);
+        joined(from).contains(&to) || few.iter().find(shared).is_some()
+    }
+}
+
 impl Scenario {
     /// The links from one node to another, in order: the fewest, and among equally many those that
     /// come first in the file. Nothing if no way through routers leads there; never so for the ends
     /// of a flow of a checked scenario.
     pub fn route(&self, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
-        let found = Reach::new(&self.nodes, &self.links).search(from, Some(to));
-        let mut route = Vec::new();
-        let mut at = to;
-        while at != from {
-            let (previous, hop) = found.get(&at)?;
-            route.push(*hop);
-            at = *previous;
-        }
-        route.reverse();
-        Some(route)
+        Reach::new(&self.nodes, &self.links).route(from, to)
+    }
+
+    /// The first link of the way between the ends of each pair. The ends are connected, as those of a
+    /// checked scenario's flows are.
+    pub fn first_hops(&self, pairs: impl IntoIterator<Item = (NodeId, NodeId)>) -> Vec<Hop> {
+        let reach = Reach::new(&self.nodes, &self.links);
+        let first_hop = |(from, to): (NodeId, NodeId)| match reach.hops[usize::from(from.0)][..] {
+            // A search for each of thousands of hosts with one link each would take minutes.
+            [only] => Some(only),
+            _ => reach.route(from, to)?.first().copied(),
+        };
+        pairs.into_iter().filter_map(first_hop).collect()
     }
 }

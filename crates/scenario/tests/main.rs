@@ -6,6 +6,7 @@ mod broken;
 mod canonical;
 mod files;
 mod generated;
+mod groups;
 mod library;
 mod overrides;
 mod schema;

@@ -10,10 +10,10 @@
 //! Not modelled: time spent between the interface and the tap.
 
 use ackord_events::{Event, LinkId, Sink, TapPoint};
-use ackord_scenario::{Capture, Scenario, Way};
+use ackord_scenario::{Capture, Flow, Scenario, Way};
 use ackord_sim::Topology;
 use ackord_units::Time;
-use ackord_wire::{EncodeError, InterfaceIndex, NodeId, Packet, PacketRecord, PcapngWriter};
+use ackord_wire::{EncodeError, InterfaceIndex, Packet, PacketRecord, PcapngWriter};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::num::NonZeroU32;
@@ -73,13 +73,9 @@ pub fn capture_points(scenario: &Scenario) -> Vec<CapturePoint> {
 pub fn with_captures(scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     if scenario.record.captures.is_empty() {
-        let first_link = |from, to| Some(scenario.route(from, to)?.first()?.link);
-        let links: BTreeSet<usize> = scenario
-            .flows
-            .iter()
-            .flat_map(|flow| [(flow.client, flow.server), (flow.server, flow.client)])
-            .filter_map(|(from, to): (NodeId, NodeId)| first_link(from, to))
-            .collect();
+        let ends = |flow: &Flow| [(flow.client, flow.server), (flow.server, flow.client)];
+        let hops = scenario.first_hops(scenario.flows.iter().flat_map(ends));
+        let links: BTreeSet<usize> = hops.into_iter().map(|hop| hop.link).collect();
         let both = |link| [Way::Forward, Way::Reverse].map(|way| Capture { link, way });
         scenario.record.captures = links.into_iter().flat_map(both).collect();
     }

@@ -3,6 +3,7 @@
 use ackord_measure::{FlowKind, FlowLabel, LinkLabel, ProfileLabel, ProxyLabel, RunLabels};
 use ackord_scenario::{Flow, Link, Scenario, Stack, Transport, Way};
 use ackord_sim::{start_time, workloads_for};
+use ackord_traffic::DrawBudget;
 use ackord_units::{Knob, KnobKind, KnobValue, Knobs};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,7 +11,8 @@ use std::sync::LazyLock;
 /// What a run of `scenario` with this seed is labelled with. Links come in the order in which the
 /// simulator numbers their directions.
 pub fn run_labels(scenario: &Scenario, seed: u64) -> RunLabels {
-    let flows = scenario.flows.iter().map(|flow| flow_label(flow, seed));
+    let mut budget = DrawBudget::default();
+    let flows = scenario.flows.iter().map(|flow| flow_label(flow, seed, &mut budget));
     let links = scenario.links.iter().flat_map(|link| {
         [Way::Forward, Way::Reverse].map(|way| {
             let direction = link.direction(way);
@@ -33,9 +35,9 @@ pub fn run_labels(scenario: &Scenario, seed: u64) -> RunLabels {
     RunLabels { flows, links, proxies, duration: scenario.duration, outages }
 }
 
-fn flow_label(flow: &Flow, seed: u64) -> FlowLabel {
+fn flow_label(flow: &Flow, seed: u64, budget: &mut DrawBudget) -> FlowLabel {
     let (kind, size) = match flow.transport() {
-        Transport::Tcp => (FlowKind::Connection, workloads_for(seed, flow).sends.size()),
+        Transport::Tcp => (FlowKind::Connection, workloads_for(seed, flow).sends.size(budget)),
         Transport::Udp => (FlowKind::Datagrams, None),
     };
     FlowLabel {

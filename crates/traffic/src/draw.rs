@@ -43,6 +43,11 @@ impl Draw {
         Draw { mean, distribution, stream }
     }
 
+    /// The number that every draw yields, if it is always the same.
+    pub(crate) fn constant(&self) -> Option<u64> {
+        (self.distribution == Distribution::Fixed).then_some(self.mean)
+    }
+
     /// The next number.
     pub fn draw(&mut self) -> u64 {
         let mean = self.mean as f64;

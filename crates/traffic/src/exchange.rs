@@ -5,7 +5,9 @@ use crate::knobs::{
     COUNT, GapKnobs, LEAST, MOST, SET_BY_SCENARIO, SIZE_DISTRIBUTION, ThinkKnobs, lengths,
 };
 use crate::lengths::{Lengths, Script};
-use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
+use crate::{
+    Application, Distribution, DrawBudget, Socket, Workload, WorkloadKnobs, Workloads,
+};
 use crate::{Draw, Step, Transfer};
 use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};
 use ackord_wire::Side;
@@ -127,7 +129,7 @@ impl Application for Requester {
         }
     }
 
-    fn size(&self) -> Option<Bytes> {
+    fn size(&self, _budget: &mut DrawBudget) -> Option<Bytes> {
         self.exchange.answers.count().map(|count| self.exchange.question() * count)
     }
 }
@@ -196,8 +198,8 @@ impl Application for Answerer {
         }
     }
 
-    fn size(&self) -> Option<Bytes> {
-        self.exchange.answers.size()
+    fn size(&self, budget: &mut DrawBudget) -> Option<Bytes> {
+        self.exchange.answers.size(budget)
     }
 }
 
@@ -342,13 +344,13 @@ mod tests {
         requester.handle_data(at(0), Bytes(400));
         assert_eq!(requester.next(at(40), &ROOM), Step::Completed(told(1)));
         assert_eq!(requester.next(at(40), &ROOM), Step::Close, "no pause after the last");
-        assert_eq!(requester.size(), Some(Bytes(220)));
+        assert_eq!(requester.size(&mut DrawBudget::default()), Some(Bytes(220)));
     }
 
     #[test]
     fn the_answer_comes_a_thought_after_the_whole_question() {
         let mut answerer = Answerer::new(exchange(&[50, 60], Counted::Answer), fixed(5));
-        assert_eq!(answerer.size(), Some(Bytes(700)));
+        assert_eq!(answerer.size(&mut DrawBudget::default()), Some(Bytes(700)));
         answerer.handle_data(at(1), Bytes(50));
         assert_eq!((answerer.next(at(1), &ROOM), answerer.deadline()), (Step::Wait, None));
         answerer.handle_data(at(2), Bytes(60));

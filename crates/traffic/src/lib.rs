@@ -86,6 +86,7 @@ pub use bulk::Bulk;
 pub use datagrams::{Bursts, DATAGRAM_HEADERS, Datagrams};
 pub use draw::{Distribution, Draw};
 pub use exchange::{Answerer, Exchange, Requester};
+pub use lengths::DrawBudget;
 pub use on_off::OnOff;
 pub use paced::Paced;
 pub use telnet::{Echoer, Keys, TelnetClient};
@@ -147,8 +148,9 @@ pub trait Application: Debug + Send {
         None
     }
 
-    /// How much it writes in all, if it ever ends.
-    fn size(&self) -> Option<Bytes> {
+    /// The bytes that it writes in all. Returns `None` if it never ends, or if the size takes more
+    /// draws than `budget` has left.
+    fn size(&self, _budget: &mut DrawBudget) -> Option<Bytes> {
         Some(Bytes::ZERO)
     }
 
@@ -255,11 +257,12 @@ impl Workload {
         matches!(self, Workload::Idle)
     }
 
-    /// How much it writes in all, if it ever ends.
-    pub fn size(&self) -> Option<Bytes> {
+    /// The bytes that it writes in all. Returns `None` if it never ends, or if the size takes more
+    /// draws than `budget` has left.
+    pub fn size(&self, budget: &mut DrawBudget) -> Option<Bytes> {
         match self {
             Workload::Bulk(bulk) => bulk.size(),
-            Workload::Other(application) => application.size(),
+            Workload::Other(application) => application.size(budget),
             Workload::Idle => Some(Bytes::ZERO),
         }
     }

@@ -7,7 +7,9 @@
 use crate::knobs::{LEAST, MOST, OFF, ON, ON_DISTRIBUTION, RATE, SET_BY_SCENARIO, lengths, pause};
 use crate::lengths::Script;
 use crate::transfers::Collector;
-use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
+use crate::{
+    Application, Distribution, DrawBudget, Socket, Workload, WorkloadKnobs, Workloads,
+};
 use crate::{Draw, Step};
 use ackord_units::{Bytes, Knobs, RandomStream, Rate, Span, Time};
 
@@ -91,8 +93,8 @@ impl Application for OnOff {
         }
     }
 
-    fn size(&self) -> Option<Bytes> {
-        self.bursts.size()
+    fn size(&self, budget: &mut DrawBudget) -> Option<Bytes> {
+        self.bursts.size(budget)
     }
 }
 
@@ -157,7 +159,7 @@ mod tests {
     fn a_burst_is_made_at_its_rate_and_silence_follows_its_end() {
         let mut source = source(&[1_500], 2);
         source.start(at(0));
-        assert_eq!(source.size(), Some(Bytes(3_000)));
+        assert_eq!(source.size(&mut DrawBudget::default()), Some(Bytes(3_000)));
         let burst = |index| Transfer { index, bytes: Bytes(1_500) };
         assert_eq!(source.next(at(0), &ROOM), Step::Began(burst(0)));
         assert_eq!(source.next(at(0), &ROOM), Step::Write(Bytes(1_000)));

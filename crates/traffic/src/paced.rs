@@ -1,6 +1,6 @@
 //! A message at regular intervals.
 
-use crate::Step;
+use crate::{DrawBudget, Step};
 use crate::knobs::{LEAST, MOST, SET_BY_SCENARIO};
 use crate::{Application, Socket, Workload, WorkloadKnobs, Workloads};
 use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};
@@ -61,7 +61,7 @@ impl Application for Paced {
         self.next_at.filter(|_| self.backlog == Bytes::ZERO)
     }
 
-    fn size(&self) -> Option<Bytes> {
+    fn size(&self, _budget: &mut DrawBudget) -> Option<Bytes> {
         self.messages.map(|messages| self.message * messages)
     }
 }

@@ -8,7 +8,9 @@
 //! length); line mode, in which the echo is local; pauses that depend on what was answered.
 
 use crate::knobs::{COUNT, LEAST, MOST, SET_BY_SCENARIO, pause};
-use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
+use crate::{
+    Application, Distribution, DrawBudget, Socket, Workload, WorkloadKnobs, Workloads,
+};
 use crate::{Draw, Step, Transfer};
 use ackord_units::{Bytes, Knob, KnobKind, Knobs, RandomStream, Span, Time};
 
@@ -95,7 +97,7 @@ impl Application for TelnetClient {
         self.next_at.filter(|_| self.unwritten == Bytes::ZERO)
     }
 
-    fn size(&self) -> Option<Bytes> {
+    fn size(&self, _budget: &mut DrawBudget) -> Option<Bytes> {
         self.count.map(|count| self.keys.keystroke * count)
     }
 }
@@ -217,7 +219,7 @@ mod tests {
         client.handle_data(at(0), Bytes(1));
         assert_eq!(client.next(at(160), &ROOM), Step::Completed(told(1)));
         assert_eq!(client.next(at(160), &ROOM), Step::Close);
-        assert_eq!(client.size(), Some(Bytes(4)));
+        assert_eq!(client.size(&mut DrawBudget::default()), Some(Bytes(4)));
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use crate::knobs::{COUNT, GapKnobs, LEAST, MOST, SET_BY_SCENARIO, SIZE_DISTRIBUTION, lengths};
 use crate::lengths::{Lengths, Script};
-use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
+use crate::{
+    Application, Distribution, DrawBudget, Socket, Workload, WorkloadKnobs, Workloads,
+};
 use crate::{Draw, Step, Transfer};
 use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};
 
@@ -81,8 +83,8 @@ impl Application for Transfers {
         }
     }
 
-    fn size(&self) -> Option<Bytes> {
-        self.script.size()
+    fn size(&self, budget: &mut DrawBudget) -> Option<Bytes> {
+        self.script.size(budget)
     }
 
     fn waits_for_acks(&self) -> bool {
@@ -188,7 +190,7 @@ mod tests {
     fn the_pause_begins_when_the_last_byte_is_acknowledged_and_the_last_transfer_closes() {
         let mut writer = transfers(&[1_500, 700], Some(2));
         writer.start(at(5));
-        assert_eq!(writer.size(), Some(Bytes(2_200)));
+        assert_eq!(writer.size(&mut DrawBudget::default()), Some(Bytes(2_200)));
         let free = socket(9_000, false);
         assert_eq!(writer.next(at(5), &free), Step::Began(transfer(0, 1_500)));
         assert_eq!(writer.next(at(5), &socket(1_000, false)), Step::Write(Bytes(1_000)));
@@ -205,8 +207,8 @@ mod tests {
     #[test]
     fn a_list_starts_again_and_without_a_count_never_ends() {
         let endless = script(&[1, 2], None);
-        assert_eq!(endless.size(), None);
-        assert_eq!(script(&[1, 2], Some(5)).size(), Some(Bytes(7)));
+        assert_eq!(endless.size(&mut DrawBudget::default()), None);
+        assert_eq!(script(&[1, 2], Some(5)).size(&mut DrawBudget::default()), Some(Bytes(7)));
     }
 
     #[test]

@@ -14,7 +14,9 @@ use crate::knobs::{
     LEAST, MOST, READING, SET_BY_SCENARIO, SIZE_DISTRIBUTION, ThinkKnobs, lengths, pause,
 };
 use crate::lengths::{Lengths, Script};
-use crate::{Application, Distribution, Socket, Workload, WorkloadKnobs, Workloads};
+use crate::{
+    Application, Distribution, DrawBudget, Socket, Workload, WorkloadKnobs, Workloads,
+};
 use crate::{Draw, Step, Transfer};
 use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};
 use ackord_wire::Side;
@@ -29,6 +31,9 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
+    /// The most objects of a page. Only heavy tails about a large mean reach it.
+    const MOST_OBJECTS: u64 = 100_000;
+
     pub(crate) fn new(objects: Draw, lengths: Lengths, count: Option<u64>) -> Pages {
         Pages { objects, lengths, count, index: 0 }
     }
@@ -42,7 +47,7 @@ impl Pages {
         if self.is_over() {
             return None;
         }
-        let objects = self.objects.draw().max(1);
+        let objects = objects_of_page(&mut self.objects);
         let page = Transfer { index: self.index, bytes: self.lengths.total(objects) };
         self.index += 1;
         Some((page, objects))
@@ -53,12 +58,27 @@ impl Pages {
         self.lengths.next()
     }
 
-    /// How many objects all pages together have, if they end.
-    pub(crate) fn all_objects(&self) -> Option<u64> {
+    /// The number of objects of all pages together. Returns `None` if the pages do not end, or if
+    /// the number is out of the budget's reach.
+    pub(crate) fn all_objects(&self, budget: &mut DrawBudget) -> Option<u64> {
         let pages = self.count?;
+        if self.objects.constant().is_none() {
+            budget.take(pages)?;
+        }
         let mut ahead = self.objects.clone();
-        Some((0..pages).map(|_| ahead.draw().max(1)).sum())
+        (0..pages).try_fold(0, |sum: u64, _| sum.checked_add(objects_of_page(&mut ahead)))
     }
+
+    /// The sum of the objects of all pages. Returns `None` as [`all_objects`](Pages::all_objects)
+    /// does.
+    fn size(&self, budget: &mut DrawBudget) -> Option<Bytes> {
+        let objects = self.all_objects(budget)?;
+        self.lengths.total_within(objects, budget)
+    }
+}
+
+fn objects_of_page(objects: &mut Draw) -> u64 {
+    objects.draw().clamp(1, Pages::MOST_OBJECTS)
 }
 
 /// The end at which somebody looks at pages.
@@ -145,8 +165,39 @@ impl Application for Browser {
         }
     }
 
-    fn size(&self) -> Option<Bytes> {
-        self.pages.all_objects().map(|objects| self.request * objects)
+    fn size(&self, budget: &mut DrawBudget) -> Option<Bytes> {
+        let objects = self.pages.all_objects(budget)?;
+        self.request.get().checked_mul(objects).map(Bytes)
+    }
+}
+
+/// The end that answers a browser. It knows the pages for its size alone: it answers as often as
+/// it is asked.
+#[derive(Clone, Debug)]
+struct PageServer {
+    answerer: Answerer,
+    pages: Pages,
+}
+
+impl Application for PageServer {
+    fn start(&mut self, now: Time) {
+        self.answerer.start(now);
+    }
+
+    fn handle_data(&mut self, now: Time, bytes: Bytes) {
+        self.answerer.handle_data(now, bytes);
+    }
+
+    fn next(&mut self, now: Time, socket: &dyn Socket) -> Step {
+        self.answerer.next(now, socket)
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.answerer.deadline()
+    }
+
+    fn size(&self, budget: &mut DrawBudget) -> Option<Bytes> {
+        self.pages.size(budget)
     }
 }
 
@@ -165,7 +216,7 @@ pub struct WebKnobs {
         source = "3GPP2 C.R1002-0, the request of its HTTP model"
     )]
     request: Bytes,
-    /// Mean number of objects of a page; drawn, rounded, at least one
+    /// Mean number of objects of a page; drawn, rounded, at least one and at most 100,000
     #[knob(
         min = 1,
         max = 10_000,
@@ -212,12 +263,13 @@ impl WorkloadKnobs for WebKnobs {
         let exchange = Exchange {
             writes: vec![self.request],
             counts: Counted::Answer,
-            answers: Script::new(lengths, pages.all_objects()),
+            answers: Script::new(lengths, None),
         };
-        let think = self.think.draw(stream("thoughts"));
+        let answerer = Answerer::new(exchange, self.think.draw(stream("thoughts")));
+        let server = PageServer { answerer, pages: pages.clone() };
         let reading = pause(self.reading, self.reading_distribution, stream("pauses"));
         Workloads {
-            sends: Workload::of(Answerer::new(exchange, think)),
+            sends: Workload::of(server),
             receives: Workload::of(Browser::new(self.request, pages, reading)),
         }
     }
@@ -246,7 +298,7 @@ mod tests {
         let mut browser =
             browser(Pages::new(draw(2, Distribution::Fixed, "objects"), lengths, Some(2)));
         browser.start(at(1));
-        assert_eq!(browser.size(), Some(Bytes(400)));
+        assert_eq!(browser.size(&mut DrawBudget::default()), Some(Bytes(400)));
         let page = |index| Transfer { index, bytes: Bytes(1_000) };
         assert_eq!(browser.next(at(1), &ROOM), Step::Began(page(0)));
         assert_eq!(browser.next(at(1), &room(Bytes(60))), Step::Write(Bytes(60)));
@@ -271,7 +323,7 @@ mod tests {
         let lengths = || Lengths::Drawn(draw(5_000, Distribution::Pareto, "lengths"));
         let objects = || draw(6, Distribution::Exponential, "objects");
         let mut pages = Pages::new(objects(), lengths(), Some(40));
-        let all = pages.all_objects().expect("they end");
+        let all = pages.all_objects(&mut DrawBudget::default()).expect("they end");
         let (mut counted, mut seen) = (0, Bytes::ZERO);
         while let Some((page, objects)) = pages.next() {
             assert!(objects >= 1);

@@ -14,7 +14,8 @@ pub(super) struct ProfileEntry {
 
 #[derive(Serialize)]
 struct SettingEntry {
-    /// A key of a `tcp` table; of a choice's knob `CHOICE.KNOB`.
+    /// A key of a `tcp` table; of a choice's knob `CHOICE.KNOB`, and of another mechanism's
+    /// `CHOICE.MECHANISM.KNOB`.
     key: &'static str,
     value: &'static str,
     source: &'static str,
@@ -31,8 +32,8 @@ pub(super) fn named(name: Option<&str>) -> Result<Vec<ProfileEntry>, Failure> {
 }
 
 fn entry(profile: &Profile) -> ProfileEntry {
-    let Profile { name, summary, settings } = *profile;
-    let settings = settings.iter().map(|setting| SettingEntry {
+    let Profile { name, summary, settings, of_others } = *profile;
+    let settings = settings.iter().chain(of_others).map(|setting| SettingEntry {
         key: setting.key,
         value: setting.value,
         source: setting.source,

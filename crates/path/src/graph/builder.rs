@@ -11,7 +11,7 @@ use crate::routes::{Edge, Role, Routes};
 use ackord_events::{LinkId, ProxyId};
 use ackord_units::{Rate, Time};
 use ackord_wire::NodeId;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Collects nodes and links. Numbers are given in the order of the calls.
 #[derive(Clone, Debug, Default)]
@@ -186,14 +186,14 @@ impl GraphBuilder {
     }
 
     fn check_proxies(&self) -> Result<(), GraphError> {
+        let mut taken = BTreeSet::new();
         for (number, config) in self.proxies.iter().enumerate() {
             let joins = |link: LinkId, from: Option<NodeId>, to: Option<NodeId>| {
                 self.links.get(link.0 as usize).is_some_and(|link| {
                     from.is_none_or(|from| from == link.from) && to.is_none_or(|to| to == link.to)
                 })
             };
-            let taken =
-                self.proxies[..number].iter().any(|other| other.to_mobile == config.to_mobile);
+            let taken = !taken.insert(config.to_mobile);
             let here = joins(config.to_mobile, Some(config.at), None)
                 && joins(config.from_mobile, None, Some(config.at));
             if taken || !here {
@@ -206,23 +206,23 @@ impl GraphBuilder {
 
     /// Every medium with its links in order.
     fn media(&self) -> Vec<Medium> {
-        let links_on = |medium| {
-            let numbered = (0..).zip(&self.links);
-            let on = numbered.filter(move |(_, link)| link.medium == Some(medium));
-            on.map(|(number, link)| (number, link.rate)).collect::<Vec<_>>()
-        };
-        let numbered = (0..).map(MediumId).zip(&self.media);
-        numbered.map(|(id, config)| Medium::new(config.clone(), &links_on(id))).collect()
+        let mut links_on = vec![Vec::new(); self.media.len()];
+        for (number, link) in (0..).zip(&self.links) {
+            if let Some(medium) = link.medium {
+                links_on[medium.0 as usize].push((number, link.rate));
+            }
+        }
+        let numbered = (0..).map(MediumId).zip(&self.media).zip(links_on);
+        numbered.map(|((_, config), links)| Medium::new(config.clone(), &links)).collect()
     }
 
     /// For each link, the opposite one whose queue wants to see what comes out of it: the first
     /// that joins the same two nodes the other way.
     fn watchers(&self) -> Vec<Option<LinkId>> {
-        let opposite = |of: &LinkConfig| {
-            self.links.iter().position(|link| {
-                (link.from, link.to) == (of.to, of.from) && link.queue.wants_reverse()
-            })
-        };
-        self.links.iter().map(|link| opposite(link).map(|n| LinkId(n as u32))).collect()
+        let mut watching = BTreeMap::new();
+        for (number, link) in (0..).zip(&self.links).filter(|(_, link)| link.queue.wants_reverse()) {
+            watching.entry((link.from, link.to)).or_insert(LinkId(number));
+        }
+        self.links.iter().map(|link| watching.get(&(link.to, link.from)).copied()).collect()
     }
 }

@@ -12,7 +12,7 @@ use crate::error::{NameOf, Wrong};
 use crate::exec::{Exec, ExecCommand, ExecError};
 use crate::keys;
 use crate::model::{Flow, Link, Start};
-use crate::route::Reach;
+use crate::route::{Connections, Reach};
 use ackord_tcp::registry::Stack;
 use ackord_traffic::{Transport, WorkloadChoice};
 use ackord_units::{Choice, Knobs, Span};
@@ -118,7 +118,8 @@ impl Drafts<'_> {
 
 /// Reads the rest of the flows.
 pub(super) fn flows(report: &mut Report, drafts: &Drafts<'_>, context: &Context<'_>) -> Vec<Flow> {
-    let mut reach = context.links.map(|links| Reach::new(context.nodes.list(), links));
+    let reach = context.links.map(|links| Reach::new(context.nodes.list(), links));
+    let reach = reach.map(|reach| (reach.connections(), reach));
     let mut flows = Vec::new();
     for draft in &drafts.drafts {
         let reader = &draft.reader;
@@ -140,8 +141,8 @@ pub(super) fn flows(report: &mut Report, drafts: &Drafts<'_>, context: &Context<
             }
         };
         (both.endpoint.ip, receiver.endpoint.ip) = (ip, ip);
-        if let Some(reach) = &mut reach {
-            unreachable_ends(report, draft, context.nodes, reach);
+        if let Some((connections, reach)) = &reach {
+            unreachable_ends(report, draft, context.nodes, (connections, reach));
         }
         let (Some(start), Some(sends), Some(traffic)) = (start, sends, traffic) else { continue };
         let (client_tcp, server_tcp) = match sends {
@@ -164,18 +165,23 @@ pub(super) fn flows(report: &mut Report, drafts: &Drafts<'_>, context: &Context<
     flows
 }
 
-fn unreachable_ends(report: &mut Report, draft: &Draft<'_>, nodes: &Nodes, reach: &mut Reach<'_>) {
+fn unreachable_ends(
+    report: &mut Report,
+    draft: &Draft<'_>,
+    nodes: &Nodes,
+    (connections, reach): (&Connections, &Reach<'_>),
+) {
     let name = |id: NodeId| nodes.node(id).name.clone();
     let cut_off = |member: &&Member| {
-        member.from != member.to && !reach.from(member.from).contains(&member.to)
+        member.from != member.to && !connections.reach(member.from, member.to)
     };
     if let Some(member) = draft.members.iter().find(cut_off) {
-        let reached = reach.from(member.from).iter().filter(|id| **id != member.from);
+        let reached = reach.from(member.from).into_iter().filter(|id| *id != member.from);
         let wrong = Wrong::Unreachable {
             flow: member.name.clone(),
             from: name(member.from),
             to: name(member.to),
-            reached: reached.map(|id| name(*id)).collect(),
+            reached: reached.map(name).collect(),
         };
         report.add(draft.reader.place_of("to"), &join(&draft.reader.path, "to"), wrong);
     }

@@ -198,7 +198,8 @@ fn nearest(given: &str, names: &[&'static str]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_units::{KnobValue, Span};
+    use crate::congestion::Congestion;
+    use ackord_units::{Choice, KnobValue, Span};
 
     fn rfc() -> Stack {
         Stack::named("rfc").expect("registered")
@@ -228,6 +229,24 @@ mod tests {
         let mut stack = rfc();
         stack.set_text("cc=cubic").expect("registered");
         assert_eq!(stack, rfc());
+    }
+
+    #[test]
+    fn another_mechanism_named_beside_a_profile_has_the_knobs_that_the_profile_sets_for_it() {
+        let mut stack = Stack::named("linux").expect("registered");
+        for setting in profile("linux").expect("registered").of_others {
+            let [family, name, knob] = setting.key.split('.').collect::<Vec<_>>()[..] else {
+                panic!("`{}` is not of the form choice.mechanism.knob", setting.key)
+            };
+            assert!(stack.choose(family, name), "{}", setting.key);
+            let choice = stack.choice(family).expect("it was chosen");
+            let declared = choice.mechanism().knob(knob).expect(setting.key);
+            let value = declared.kind.parse(setting.value).expect(setting.key);
+            assert_eq!(choice.value(knob), Some(value), "{}", setting.key);
+        }
+        let mut stack = rfc();
+        assert!(stack.choose("congestion", "reno"));
+        assert_eq!(stack.congestion, Congestion::named("reno").expect("registered"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::congestion::Congestion;
 use crate::loss::Loss;
 use crate::nagle::NagleVariant;
 use crate::recovery::LossRecovery;
-use ackord_units::{AnyChoice, Choice, Knobs};
+use ackord_units::{AnyChoice, Choice, Knob, Knobs};
 
 /// Everything an endpoint is made of, as choices. Two are equal if they build the same, whatever the
 /// profiles they began as.
@@ -72,13 +72,29 @@ impl Default for Mechanisms {
 /// this profile.
 #[must_use]
 pub fn choose_as(own: &str, key: &str, name: &str, place: &mut dyn AnyChoice) -> bool {
+    let Some(own) = profile(own) else { return place.choose(name) };
     let is_own = |setting: &Setting| setting.key == key && setting.value == name;
-    match profile(own).filter(|profile| profile.settings.iter().any(is_own)) {
-        Some(own) => {
-            own.choose(place, key);
-            true
-        }
-        None => place.choose(name),
+    if own.settings.iter().any(is_own) {
+        own.choose(place, key);
+        return true;
+    }
+    let known = place.choose(name);
+    if known {
+        let knobs = place.mechanism().knobs;
+        set_knobs(own.of_others, place, knobs, &format!("{key}.{name}."));
+    }
+    known
+}
+
+/// Sets the knobs whose keys in `settings` begin with `prefix`.
+fn set_knobs<K: Knobs + ?Sized>(settings: &[Setting], of: &mut K, knobs: &[Knob], prefix: &str) {
+    for setting in settings {
+        let name = setting.key.strip_prefix(prefix);
+        let Some(knob) = name.and_then(|name| knobs.iter().find(|knob| knob.name == name)) else {
+            continue;
+        };
+        let value = knob.kind.parse(setting.value).expect("a profile's values are valid");
+        assert!(of.set(knob.name, value), "a knob takes values of its kind");
     }
 }
 
@@ -89,20 +105,7 @@ impl Profile {
             assert!(place.choose(setting.value), "a profile names what is registered");
         }
         let mechanism = place.mechanism();
-        self.set_knobs(place, mechanism.knobs, &format!("{family}."));
-    }
-
-    /// Sets the knobs whose keys begin with `prefix`.
-    fn set_knobs<K: Knobs + ?Sized>(&self, of: &mut K, knobs: &[ackord_units::Knob], prefix: &str) {
-        for setting in self.settings {
-            let name = setting.key.strip_prefix(prefix);
-            let Some(knob) = name.and_then(|name| knobs.iter().find(|knob| knob.name == name))
-            else {
-                continue;
-            };
-            let value = knob.kind.parse(setting.value).expect("a profile's values are valid");
-            assert!(of.set(knob.name, value), "a knob takes values of its kind");
-        }
+        set_knobs(self.settings, place, mechanism.knobs, &format!("{family}."));
     }
 }
 
@@ -114,7 +117,7 @@ impl Stack {
             let place = stack.choice_mut(chosen.key).expect("one of the five choices");
             profile.choose(place, chosen.key);
         }
-        profile.set_knobs(&mut stack.endpoint, Config::KNOBS, "");
+        set_knobs(profile.settings, &mut stack.endpoint, Config::KNOBS, "");
         stack
     }
 
@@ -154,9 +157,9 @@ impl Stack {
         })
     }
 
-    /// Takes the mechanism of this name for the choice `key`: with the knobs that the profile sets if it
-    /// is the profile's own (Linux's CUBIC is not RFC 9438's), with its defaults otherwise. Whether
-    /// there is such a choice and such a mechanism.
+    /// Takes the mechanism of this name for the choice `key`, with the knobs that the profile sets for
+    /// it: Linux's CUBIC is not RFC 9438's, and Linux's Reno counts segments. Returns whether there is
+    /// such a choice and such a mechanism.
     #[must_use]
     pub fn choose(&mut self, key: &str, name: &str) -> bool {
         let own = self.profile;

@@ -68,8 +68,8 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings, CannotCheck> {
 
 /// Keys that a profile says twice.
 fn doubled(profile: &Profile) -> impl Iterator<Item = String> {
-    let Profile { name, settings, .. } = *profile;
-    let mut keys: Vec<&str> = settings.iter().map(|setting| setting.key).collect();
+    let Profile { name, settings, of_others, .. } = *profile;
+    let mut keys: Vec<&str> = settings.iter().chain(of_others).map(|setting| setting.key).collect();
     keys.sort_unstable();
     let twice: Vec<&str> =
         keys.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
@@ -138,7 +138,7 @@ mod tests {
     fn what_is_said_twice_is_told() {
         const ONE: Setting = Setting { key: "mss", value: "1 kB", source: "x" };
         static TWICE: &[Setting] = &[ONE, Setting { key: "sack", ..ONE }, ONE];
-        let twice = Profile { name: "linux", summary: "", settings: TWICE };
+        let twice = Profile { name: "linux", summary: "", settings: TWICE, of_others: &[] };
         let told: Vec<String> = doubled(&twice).collect();
         assert!(told.len() == 1 && told[0].contains("says `mss` twice"), "{told:?}");
     }

@@ -55,7 +55,21 @@ pub(super) fn rows(profile: &Profile) -> Vec<Row> {
         rows.extend(knobs.map(|knob| row(profile, format!("{family}.{}", knob.name), knob)));
     }
     rows.extend(ENDPOINT.knobs.iter().map(|knob| row(profile, knob.name.to_owned(), knob)));
+    rows.extend(profile.of_others.iter().map(of_another));
     rows
+}
+
+/// A knob of a mechanism that the profile does not choose, `congestion.reno.growth`.
+fn of_another(setting: &Setting) -> Row {
+    let Setting { key, value, source } = *setting;
+    let default = key.split_once('.').and_then(|(family, rest)| {
+        let (name, knob) = rest.split_once('.')?;
+        let chosen = CHOICES.iter().find(|chosen| chosen.key == family)?;
+        let mechanism = chosen.mechanisms.iter().find(|mechanism| mechanism.name == name)?;
+        mechanism.knob(knob)
+    });
+    let default = default.expect("a profile names what is registered").default;
+    Row { key: key.to_owned(), value, default, source, said: Said::ByProfile }
 }
 
 fn row(profile: &Profile, key: String, knob: &Knob) -> Row {

@@ -18,13 +18,17 @@ pub struct Profile {
     pub summary: &'static str,
     /// Its values; what is not here is as the registries have it.
     pub settings: &'static [Setting],
+    /// Knobs of mechanisms that it does not choose, for when a user names one beside it: the key is
+    /// `congestion.reno.growth`.
+    pub of_others: &'static [Setting],
 }
 
 /// One value of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// A choice (`congestion`), a knob of that choice (`congestion.growth`), or a knob of the
-    /// endpoint (`rto_min`).
+    /// A choice (`congestion`), a knob of that choice (`congestion.growth`), a knob of the
+    /// endpoint (`rto_min`), or a knob of a mechanism that the profile does not choose
+    /// (`congestion.reno.growth`).
     pub key: &'static str,
     /// As a user would write it.
     pub value: &'static str,

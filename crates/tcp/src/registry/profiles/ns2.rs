@@ -66,4 +66,5 @@ pub(super) const NS2: Profile = Profile {
         set("time_wait", "60 s", "an agent never closes"),
         set("sack", "off", "Agent/TCP/Reno; Agent/TCP/Sack1 has it"),
     ],
+    of_others: &[],
 };

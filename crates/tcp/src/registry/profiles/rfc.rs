@@ -78,4 +78,5 @@ pub(super) const RFC: Profile = Profile {
         set("time_wait_resets", "accept", "RFC 9293 §3.10.7.4"),
         set("time_wait", "60 s", "departs: RFC 9293 §3.6.1 has four minutes"),
     ],
+    of_others: &[],
 };
