@@ -22,7 +22,11 @@ pub(crate) struct CheckArguments {
 pub(crate) fn check(arguments: &CheckArguments, console: &Console) -> Result<(), Failure> {
     let scenario = arguments.scenario.open()?.check()?;
     let text = if arguments.canonical { scenario.canonical() } else { overview(&scenario) };
-    Ok(console.print(&text)?)
+    console.print(&text)?;
+    for missing in scenario.directions_not_captured() {
+        console.remark(&missing);
+    }
+    Ok(())
 }
 
 fn overview(scenario: &Scenario) -> String {

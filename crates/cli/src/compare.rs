@@ -1,16 +1,17 @@
 //! `ackord compare`: the same scenario with one choice varied.
 
 use crate::console::Console;
+use crate::cost::CostArguments;
 use crate::errors::Failure;
 use crate::input::{OutputArguments, Results, ScenarioArguments};
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_study::{
-    CompareOptions, Origin, Variants, compare as compare_variants, compare_report,
-    compare_report_files,
+    CompareOptions, Cost, Origin, Variants, compare as compare_variants, compare_report,
+    compare_report_files, cost,
 };
 use clap::Args;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 
 /// Run a scenario with one value varied, side by side
 ///
@@ -32,6 +33,8 @@ pub(crate) struct CompareArguments {
     seed: Option<u64>,
     #[command(flatten)]
     output: OutputArguments,
+    #[command(flatten)]
+    cost: CostArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -44,6 +47,7 @@ pub(crate) fn compare(arguments: &CompareArguments, console: &Console) -> Result
     let file = arguments.scenario.open()?;
     let variants = Variants::of(&file, &arguments.vary)?;
     arguments.output.check()?;
+    arguments.cost.agree(cost_of(&variants, arguments.runs), console)?;
     let interrupt = Interrupt::listen()?;
     let meter = Meter::begin(&variants.base.name);
     let options = CompareOptions { seed: arguments.seed, runs: arguments.runs };
@@ -72,4 +76,16 @@ pub(crate) fn compare(arguments: &CompareArguments, console: &Console) -> Result
         return Err(Failure::Interrupted);
     }
     Ok(())
+}
+
+/// The cost of all runs together, side by side on all processors.
+fn cost_of(variants: &Variants, runs: NonZeroU32) -> Cost {
+    let each = variants.variants.iter().map(|variant| cost(&variant.scenario, variants.base.seed));
+    let at_once = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let at_once = at_once.min(variants.variants.len() * runs.get() as usize) as f64;
+    let sum = |sum: Cost, one: Cost| Cost {
+        seconds: sum.seconds + one.seconds * f64::from(runs.get()) / at_once,
+        bytes: sum.bytes.max(one.bytes * at_once),
+    };
+    each.fold(Cost { seconds: 0.0, bytes: 0.0 }, sum)
 }

@@ -218,6 +218,12 @@ pub(crate) enum Failure {
          `cargo build --release --package ackord-cli`"
     )]
     LeftOut(&'static str),
+    /// A run would cost more than anybody has agreed to.
+    #[error(
+        "this would take up to about {0}: give --yes to begin, or make it smaller (a shorter \
+         `duration`, fewer flows, lower rates)"
+    )]
+    Costs(String),
     /// Ctrl-C cannot be listened for.
     #[error("cannot listen for Ctrl-C")]
     Signals(#[source] io::Error),
@@ -245,6 +251,7 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Failure::Scenario(_)
+            | Failure::Costs(_)
             | Failure::Study(_)
             | Failure::Pareto(_)
             | Failure::Vary(_)

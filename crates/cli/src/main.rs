@@ -6,6 +6,7 @@
 //! | `input.rs` | what several commands take: scenario files with changes, where results go |
 //! | `run.rs` | `ackord run` |
 //! | `compare.rs` | `ackord compare` |
+//! | `cost.rs` | what a run costs, said before it begins |
 //! | `new.rs`, `new.toml` | `ackord new`: a scenario file to begin with |
 //! | `check.rs` | `ackord check` |
 //! | `sweep/` | `ackord sweep`: many runs at many points |
@@ -44,6 +45,7 @@ mod captures;
 mod check;
 mod compare;
 mod console;
+mod cost;
 #[cfg(feature = "daemons")]
 mod daemons;
 mod diagnose;
@@ -85,6 +87,9 @@ use errors::Failure;
 #[cfg(not(feature = "meter"))]
 use meter_left_out as meter;
 use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: ackord_sys::Allocator = ackord_sys::Allocator;
 
 /// Answers questions about TCP.
 #[derive(Parser)]

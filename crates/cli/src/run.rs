@@ -2,6 +2,7 @@
 
 use crate::captures::open_folder;
 use crate::console::Console;
+use crate::cost::CostArguments;
 use crate::errors::Failure;
 use crate::input::{OutputArguments, Results, ScenarioArguments};
 use crate::interrupt::Interrupt;
@@ -11,12 +12,13 @@ use crate::with_history::WithHistory;
 use ackord_report::EventLog;
 use ackord_scenario::Scenario;
 use ackord_study::{
-    CaptureFiles, LiveRunOptions, ProgramOutput, Progress, RunOptions, RunOutcome, execute,
+    CaptureFiles, LiveRunOptions, ProgramOutput, Progress, RunOptions, RunOutcome, cost, execute,
     kernels_of, live_run, run_report, run_report_files,
 };
 use clap::Args;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Run a scenario once and say what happened
 ///
@@ -44,23 +46,54 @@ pub(crate) struct RunArguments {
     /// both ends of every flow.
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
-    /// Keep no more than the first N bytes of a packet in captures; all of them otherwise
+    /// Keep the first N bytes of a packet in captures, or `all` of them
     ///
     /// The payload is zeros: 128 bytes hold all headers, and a capture of bulk data is a seventh as long.
-    #[arg(long, value_name = "N", requires = "pcap")]
-    snaplen: Option<NonZeroU32>,
+    #[arg(long, value_name = "N|all", requires = "pcap", default_value = "128")]
+    snaplen: SnapLen,
     /// Write what endpoints do into this file, a line of JSON per event
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
     #[command(flatten)]
     history: WithHistory,
+    #[command(flatten)]
+    cost: CostArguments,
+}
+
+/// How much of a packet a capture keeps; all of it if nothing is given here.
+#[derive(Clone, Copy)]
+struct SnapLen(Option<NonZeroU32>);
+
+impl FromStr for SnapLen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SnapLen, String> {
+        match text {
+            "all" => Ok(SnapLen(None)),
+            _ => text.parse().map(|bytes| SnapLen(Some(bytes))).map_err(|_| {
+                format!("allowed is a number of bytes from 1 to {}, or `all`", u32::MAX)
+            }),
+        }
+    }
+}
+
+/// Says what captures leave out that a reader may look for.
+fn remark_on_captures(arguments: &RunArguments, scenario: &Scenario, console: &Console) {
+    if let Some(bytes) = arguments.snaplen.0 {
+        console.remark(&format!(
+            "captures keep the first {bytes} bytes of a packet; --snaplen all keeps whole packets"
+        ));
+    }
+    for missing in scenario.directions_not_captured() {
+        console.remark(&missing);
+    }
 }
 
 const EXAMPLES: &str = "\
 Examples:
   ackord run lossy-wifi
   ackord run my.toml --seed 7 --set 'duration=5 s' --set flows.0.tcp.congestion=vegas
-  ackord run my.toml --out out/my --pcap out/my/captures --snaplen 128
+  ackord run my.toml --out out/my --pcap out/my/captures
   ackord run lossy-wifi --kernel all                 stock Linux at both ends, in simulated time
   ackord run my.toml --json - | jq '.flows[].goodput_bit_s'";
 
@@ -73,12 +106,22 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
     if kernels.is_none() {
         remark_on_commands(&scenario, console);
     }
-    let interrupt = Interrupt::listen()?;
+    let seed = arguments.seed.unwrap_or(scenario.seed);
+    if kernels.is_none() {
+        arguments.cost.agree(cost(&scenario, seed), console)?;
+    }
+    let interrupt = match kernels {
+        Some(_) => Interrupt::listen_and(|| {})?,
+        None => Interrupt::listen()?,
+    };
     let captures = arguments.pcap.as_deref().map(open_folder).transpose()?;
-    let mut captures = captures.map(|folder| folder.with_snap_len(arguments.snaplen));
+    if captures.is_some() {
+        remark_on_captures(arguments, &scenario, console);
+    }
+    let mut captures = captures.map(|folder| folder.with_snap_len(arguments.snaplen.0));
     let mut events = arguments.events.as_deref().map(EventLog::create).transpose()?;
     let options = RunOptions {
-        seed: arguments.seed.unwrap_or(scenario.seed),
+        seed,
         series: arguments.output.wants_files(),
         captures: captures.as_mut().map(|folder| folder as &mut dyn CaptureFiles),
         events: events.as_mut(),

@@ -126,7 +126,7 @@ pub(crate) fn validate(arguments: &ValidateArguments, console: &Console) -> Resu
         return first_differences(arguments, &options, console);
     }
     let kernel = kernel_side(arguments)?;
-    let interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen_and(|| {})?;
     let meter = Meter::begin("fidelity");
     let outcome = make_report(&options, kernel.as_ref(), &|progress| {
         meter.at(progress.share);
@@ -159,7 +159,7 @@ fn first_differences(
     let stock = || KernelChoice { name: DEFAULT_KERNEL.to_owned(), hz: None };
     let choice = arguments.kernel.clone().map_or_else(stock, |KernelName(choice)| choice);
     let kernel = kernel_of(&choice)?;
-    let interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen_and(|| {})?;
     let meter = Meter::begin("first differences");
     let mut found = Vec::new();
     let runs = options.cases.len() as f64;

@@ -45,13 +45,36 @@ pub trait Sink {
         passed.for_each(|Passed { at, flow, bytes }| self.emit_passed(at, link, flow, bytes));
     }
 
-    /// Several packets, one after the other, waited in the queue of `link`, and left it. Only for those that
-    /// [add waits up](Sink::ADDS_WAITS_UP).
-    fn emit_all_waited(&mut self, _link: LinkId, _waited: impl Iterator<Item = Waited>) {}
+    /// Several packets, one after the other, waited in the queue of `link`, and left it. Called only for a
+    /// sink that [adds waits up](Sink::ADDS_WAITS_UP), which has to take them: one without this method does
+    /// not compile.
+    fn emit_all_waited(&mut self, _link: LinkId, _waited: impl Iterator<Item = Waited>) {
+        const { assert!(!Self::ADDS_WAITS_UP, "a sink that adds waits up has to take them") }
+    }
 
     /// A packet waits in the queue of `link` still, when all is told. Told once: that it leaves is told as an event, where
-    /// the queue is what has been told to wait. Only for those that [add waits up](Sink::ADDS_WAITS_UP).
-    fn emit_waiting(&mut self, _link: LinkId, _waited: Waited) {}
+    /// the queue is what has been told to wait. Called only for a sink that
+    /// [adds waits up](Sink::ADDS_WAITS_UP), which has to take it: one without this method does not compile.
+    ///
+    /// ```compile_fail
+    /// use ackord_events::{Event, LinkId, Sink, Waited};
+    /// use ackord_units::Time;
+    ///
+    /// struct Forgetful;
+    ///
+    /// impl Sink for Forgetful {
+    ///     const ADDS_WAITS_UP: bool = true;
+    ///     fn emit(&mut self, _at: Time, _event: Event<'_>) {}
+    /// }
+    ///
+    /// fn tell(sink: &mut Forgetful, waited: Waited) {
+    ///     sink.emit_waiting(LinkId(0), waited);
+    /// }
+    /// # fn main() { let _: fn(&mut Forgetful, Waited) = tell; }
+    /// ```
+    fn emit_waiting(&mut self, _link: LinkId, _waited: Waited) {
+        const { assert!(!Self::ADDS_WAITS_UP, "a sink that adds waits up has to take them") }
+    }
 }
 
 /// A packet that found its link free.

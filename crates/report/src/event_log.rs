@@ -21,6 +21,7 @@ pub struct EventLog {
     out: BufWriter<File>,
     /// The first thing that went wrong; told at the end.
     failure: Option<io::Error>,
+    has_begun: bool,
 }
 
 impl EventLog {
@@ -30,7 +31,12 @@ impl EventLog {
     /// What the system answers.
     pub fn create(path: &Path) -> Result<EventLog, WriteError> {
         let file = File::create(path).map_err(|source| unwritable(path, source))?;
-        Ok(EventLog { path: path.to_owned(), out: BufWriter::new(file), failure: None })
+        Ok(EventLog {
+            path: path.to_owned(),
+            out: BufWriter::new(file),
+            failure: None,
+            has_begun: false,
+        })
     }
 
     /// Says when a run in real time began.
@@ -51,6 +57,10 @@ impl EventLog {
     fn line(&mut self, value: &Value) {
         if self.failure.is_none() {
             self.failure = writeln!(self.out, "{value}").err();
+        }
+        // A reader at the other end of a pipe sees at once that the run has begun.
+        if !std::mem::replace(&mut self.has_begun, true) && self.failure.is_none() {
+            self.failure = self.out.flush().err();
         }
     }
 }

@@ -78,7 +78,9 @@ pub enum Shape {
     Tcp,
     /// The name of a trace file, or a table with `file` and `sha256`, or `none`.
     Trace,
-    /// A span, or a table with `from` and `to`.
+    /// A time in the run: a span, or a share of the duration.
+    Instant,
+    /// A time in the run, or a table with `from` and `to`.
     Start,
     /// A table of these keys.
     Table(&'static [Key]),
@@ -409,12 +411,18 @@ pub(crate) static FLOW: &[Key] = &[
         "the flow's name",
         "Which application it belongs to: the name under which `--history` knows its transfers",
     ),
-    optional("start", Shape::Start, "0 s", "When the connection is opened"),
+    optional(
+        "start",
+        Shape::Start,
+        "0 s",
+        "When the connection is opened: a time, or a share of the duration like `25 %`",
+    ),
     optional(
         "sends",
-        Shape::Words(&["client", "server"]),
+        Shape::Name,
         "client; server for `request` and `web`",
-        "Which end sends the workload: the one that opens the connection, or the other. Of a \
+        "Which end sends the workload: `from` or `to` by the name that stands there; or `client`, \
+         the one that opens the connection, or `server`, the other. Of a \
          `request` or `web` that is the end that answers; of a `write-write-read` the one that \
          asks; of a `telnet` the one that types",
     ),
@@ -456,8 +464,8 @@ pub(crate) static FLOW: &[Key] = &[
 
 /// A random start.
 pub(crate) static START: &[Key] = &[
-    required("from", Shape::Span, "Earliest start", "from = \"0 s\""),
-    required("to", Shape::Span, "Latest start", "to = \"1 s\""),
+    required("from", Shape::Instant, "Earliest start", "from = \"0 s\""),
+    required("to", Shape::Instant, "Latest start", "to = \"1 s\""),
 ];
 
 /// What to record.

@@ -315,6 +315,24 @@ impl Link {
     }
 }
 
+impl Scenario {
+    /// A sentence for each link of which only one direction is captured: data without its
+    /// acknowledgments, or the other way round, which is seldom meant.
+    pub fn directions_not_captured(&self) -> Vec<String> {
+        let is_there = |link, way| self.record.captures.contains(&Capture { link, way });
+        let alone = |capture: &&Capture| !is_there(capture.link, capture.way.other());
+        let sentence = |capture: &Capture| {
+            let link = &self.links[capture.link];
+            format!(
+                "`record.captures` names `{}` without `{}`: that direction is not captured",
+                link.direction_name(capture.way),
+                link.direction_name(capture.way.other())
+            )
+        };
+        self.record.captures.iter().filter(alone).map(sentence).collect()
+    }
+}
+
 impl Flow {
     /// What carries the workload.
     pub fn transport(&self) -> Transport {

@@ -76,6 +76,14 @@ impl<'a> Reach<'a> {
         Connections { is_router: ids().map(|node| self.is_router(node)).collect(), joined }
     }
 
+    /// The link of a node that has one only, and leads to a router or to another such node.
+    fn only_hop(&self, node: NodeId) -> Option<Hop> {
+        match self.hops[usize::from(node.0)][..] {
+            [only] if !self.is_router(node) => Some(only),
+            _ => None,
+        }
+    }
+
     /// See [`Scenario::route`].
     fn route(&self, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
         let found = self.search(from, Some(to));
@@ -146,15 +154,25 @@ impl Scenario {
         Reach::new(&self.nodes, &self.links).route(from, to)
     }
 
-    /// The first link of the way between the ends of each pair. The ends are connected, as those of a
-    /// checked scenario's flows are.
-    pub fn first_hops(&self, pairs: impl IntoIterator<Item = (NodeId, NodeId)>) -> Vec<Hop> {
+    /// The routes between the ends of each pair, as [`route`](Scenario::route) has them; of a pair that no
+    /// way joins, none. Pairs of hosts with one link each share a search per pair of routers.
+    pub fn routes(&self, pairs: impl IntoIterator<Item = (NodeId, NodeId)>) -> Vec<Vec<Hop>> {
         let reach = Reach::new(&self.nodes, &self.links);
-        let first_hop = |(from, to): (NodeId, NodeId)| match reach.hops[usize::from(from.0)][..] {
-            // A search for each of thousands of hosts with one link each would take minutes.
-            [only] => Some(only),
-            _ => reach.route(from, to)?.first().copied(),
+        let mut between = BTreeMap::new();
+        let mut route = |from, to| {
+            let (Some(first), Some(last)) = (reach.only_hop(from), reach.only_hop(to)) else {
+                return reach.route(from, to).unwrap_or_default();
+            };
+            if first.link == last.link {
+                return vec![first];
+            }
+            let middle = between.entry((first.to, last.to)).or_insert_with(|| {
+                if first.to == last.to { Some(Vec::new()) } else { reach.route(first.to, last.to) }
+            });
+            let Some(middle) = middle else { return Vec::new() };
+            let last = Hop { link: last.link, way: last.way.other(), to };
+            [&[first], middle.as_slice(), &[last]].concat()
         };
-        pairs.into_iter().filter_map(first_hop).collect()
+        pairs.into_iter().map(|(from, to)| route(from, to)).collect()
     }
 }

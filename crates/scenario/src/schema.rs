@@ -31,6 +31,10 @@ pub fn json_schema() -> Value {
     Value::Object(schema)
 }
 
+fn instant() -> Value {
+    json!({ "anyOf": [{ "$ref": "#/$defs/span" }, quantity::<Ratio>()] })
+}
+
 /// A table of these keys. Quantities refer to `$defs/span` and `$defs/rate`.
 pub fn table(keys: &[Key]) -> Map<String, Value> {
     let properties: Map<String, Value> =
@@ -85,9 +89,8 @@ fn shape(shape: &Shape) -> Value {
         Shape::Trace => json!({
             "anyOf": [{ "type": "string", "minLength": 1 }, Value::Object(table(keys::TRACE))],
         }),
-        Shape::Start => json!({
-            "anyOf": [{ "$ref": "#/$defs/span" }, Value::Object(table(keys::START))],
-        }),
+        Shape::Instant => instant(),
+        Shape::Start => json!({ "anyOf": [instant(), Value::Object(table(keys::START))] }),
         Shape::Table(keys) => Value::Object(table(keys)),
         Shape::Named(keys) => json!({
             "type": "object",

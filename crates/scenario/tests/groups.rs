@@ -38,8 +38,11 @@ fn file(links: &BTreeSet<(usize, usize)>) -> String {
     }
     for (from, to) in links {
         let (from, to) = (name(*from), name(*to));
-        writeln!(text, "[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"")
-            .expect("a string takes it");
+        writeln!(
+            text,
+            "[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\""
+        )
+        .expect("a string takes it");
     }
     text + "[[flows]]\nname = \"f\"\nfrom = \"h0\"\nto = \"h1\"\ntraffic = \"bulk\"\n"
 }

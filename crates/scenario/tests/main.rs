@@ -4,6 +4,7 @@
 
 mod broken;
 mod canonical;
+mod ends;
 mod files;
 mod generated;
 mod groups;

@@ -169,5 +169,7 @@ fn a_profiles_own_mechanism_has_the_profiles_knobs_however_it_is_named() {
     assert_eq!(word(&changed, "hystart").as_deref(), Some("off"));
     assert_eq!(word(&changed, "rules").as_deref(), Some("linux"));
     let other = congestion(&[linux, "flows.reno.tcp.congestion=reno"]);
-    assert_eq!(word(&other, "growth").as_deref(), Some("per-ack"), "it is none of the profile's");
+    assert_eq!(word(&other, "growth").as_deref(), Some("per-segment"), "as Linux's Reno counts");
+    let rfc = congestion(&["flows.reno.tcp.congestion=reno"]);
+    assert_eq!(word(&rfc, "growth").as_deref(), Some("per-ack"));
 }

@@ -181,9 +181,21 @@ impl Simulation {
     /// Runs everything that happens up to and including `until` (and the scenario's duration).
     /// May be called again with a later time, to show progress in between.
     pub fn run_until<S: Sink>(&mut self, until: Time, sink: &mut S) {
+        while !self.run_some(until, u64::MAX, sink) {}
+    }
+
+    /// Runs up to `until`, but for at most so many steps: a delivered packet each, or a timer.
+    /// Returns whether it has come to `until`, or to the end of everything. If not, the next call goes on
+    /// where this one ended, as if there had been only one.
+    pub fn run_some<S: Sink>(&mut self, until: Time, steps: u64, sink: &mut S) -> bool {
         let until = until.min(self.limit);
         let mut due_at = self.next_due_at();
+        let mut left = steps;
         loop {
+            if left == 0 {
+                return false;
+            }
+            left -= 1;
             // Up to the next timer the path may run by itself, from one delivery to the next. What arrives
             // together with the end arrives.
             let is_over = self.is_over();
@@ -209,6 +221,7 @@ impl Simulation {
         if !self.is_over() && until > self.now {
             self.now = until;
         }
+        true
     }
 
     /// With many flows nothing of the next packet's end is at hand.

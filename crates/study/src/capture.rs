@@ -74,8 +74,9 @@ pub fn with_captures(scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     if scenario.record.captures.is_empty() {
         let ends = |flow: &Flow| [(flow.client, flow.server), (flow.server, flow.client)];
-        let hops = scenario.first_hops(scenario.flows.iter().flat_map(ends));
-        let links: BTreeSet<usize> = hops.into_iter().map(|hop| hop.link).collect();
+        let routes = scenario.routes(scenario.flows.iter().flat_map(ends));
+        let first_hops = routes.iter().filter_map(|route| route.first());
+        let links: BTreeSet<usize> = first_hops.map(|hop| hop.link).collect();
         let both = |link| [Way::Forward, Way::Reverse].map(|way| Capture { link, way });
         scenario.record.captures = links.into_iter().flat_map(both).collect();
     }

@@ -17,10 +17,11 @@ use ackord_units::{Span, Time};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-/// At most this much simulated time passes between two calls of the progress callback, and at
-/// least [`SLICES`] calls are made in a run.
-const LONGEST_SLICE: Span = Span::from_millis(50);
+/// The progress callback is called at least so often in a run.
 const SLICES: u64 = 200;
+/// At most so many packets are delivered, or timers expire, between two calls of the progress callback:
+/// what a program that is interrupted still does, a few milliseconds' worth.
+const STEPS: u64 = 1024;
 
 /// Why there is no outcome.
 #[derive(Debug, thiserror::Error)]
@@ -128,20 +129,24 @@ impl Drive<'_> {
         check: impl Fn(&mut S) -> Result<(), CaptureError>,
     ) -> Result<(Ending, Conservation), ExecuteError> {
         let end = Time::ZERO + self.duration;
-        let slice = (self.duration / SLICES).min(LONGEST_SLICE).max(Span::from_nanos(1));
+        let slice = (self.duration / SLICES).max(Span::from_nanos(1));
         if !sink.needs_order() {
             self.simulation.look_ahead();
         }
-        let mut until = Time::ZERO;
+        let mut until = (Time::ZERO + slice).min(end);
         let mut ending = Ending::Complete;
         while !self.simulation.is_over() {
-            until = (until + slice).min(end);
-            self.simulation.run_until(until, sink);
+            let reached = self.simulation.run_some(until, STEPS, sink);
             check(sink)?;
             let now = self.simulation.now();
             if (self.progress)(Progress { now, end }).is_break() && !self.simulation.is_over() {
+                // What happens at one instant happens together, if it can be done in time.
+                self.simulation.run_some(now, STEPS, sink);
                 ending = Ending::Interrupted(now);
                 break;
+            }
+            if reached {
+                until = (until + slice).min(end);
             }
         }
         let conservation = self.simulation.finish(sink)?;

@@ -8,6 +8,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `execute.rs` | [`execute`]: one run, in slices, with progress and a way to stop it |
+//! | `cost.rs` | [`cost`]: the time and memory of a run, estimated before it begins |
 //! | `labels.rs` | [`run_labels`]: the names behind the numbers that events carry |
 //! | `capture.rs` | captures of a run: what is tapped, and the pcapng files it becomes |
 //! | `capture_folder.rs`, `reserved.rs` | [`CaptureFolder`]: capture files that appear when they are complete, and grow into reserved room |
@@ -30,6 +31,7 @@
 mod capture;
 mod capture_folder;
 mod compare;
+mod cost;
 mod dumbbell;
 mod effort;
 mod execute;
@@ -54,6 +56,7 @@ pub use capture::{
 };
 pub use capture_folder::{CaptureFolder, CaptureFolderError};
 pub use compare::{CompareOptions, ComparisonOutcome, Variant, Variants, VaryError, compare};
+pub use cost::{Cost, cost};
 pub use dumbbell::{Dumbbell, DumbbellRun, DumbbellStack};
 pub use effort::Effort;
 pub use execute::{ExecuteError, execute};

@@ -12,6 +12,7 @@
 //! | `tun.rs` | [`make_here`]: a TUN device in our own namespace |
 //! | `terminal.rs` | the terminal, lent to a command and taken back |
 //! | `allowed.rs` | [`NamespaceError`]: what was refused, and what would allow it |
+//! | `memory.rs` | [`Allocator`]: what happens when there is no memory left |
 //! | `process.rs` | the bare beginning and end of a process |
 //! | `priority.rs` | [`Urgency`]: first on the processor, where that is allowed |
 //! | `environment.rs` | [`replace_environment`]: the environment of a program of one thread |
@@ -30,6 +31,7 @@ mod device;
 mod environment;
 mod inside;
 mod keeper;
+mod memory;
 mod message;
 mod namespace;
 mod netlink;
@@ -51,6 +53,7 @@ pub use wait::StopHandle;
 
 pub use environment::replace_environment;
 pub use inside::{CommandInside, DEVICE, DeviceBeside, Inside, RouteSettings, TerminalUse};
+pub use memory::Allocator;
 pub use namespace::{CommandEnd, Namespace};
 pub use netlink::replace_default_route;
 pub use poll::PollSet;

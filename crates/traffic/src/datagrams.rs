@@ -8,7 +8,7 @@
 
 use crate::Draw;
 use crate::knobs::{OFF, ON, ON_DISTRIBUTION, RATE, SET_BY_SCENARIO, pause};
-use crate::{Distribution, Transport, Workload, WorkloadKnobs, Workloads};
+use crate::{Distribution, Offer, Transport, Workload, WorkloadKnobs, Workloads};
 use ackord_units::{Bytes, Knob, KnobKind, Knobs, RandomStream, Rate, Span, Time};
 
 /// Bytes of IPv4 and UDP header in front of the payload.
@@ -114,6 +114,10 @@ const TIMING: Knob = Knob {
 impl WorkloadKnobs for CbrKnobs {
     fn transport(&self) -> Transport {
         Transport::Udp
+    }
+
+    fn offer(&self) -> Offer {
+        Offer { rate: Some(self.rate.as_bits_per_sec() as f64 / 8.0), write: Some(self.packet) }
     }
 
     fn build(&self, _stream: &dyn Fn(&str) -> RandomStream) -> Workloads {

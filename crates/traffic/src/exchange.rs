@@ -6,7 +6,7 @@ use crate::knobs::{
 };
 use crate::lengths::{Lengths, Script};
 use crate::{
-    Application, Distribution, DrawBudget, Socket, Workload, WorkloadKnobs, Workloads,
+    Application, Distribution, DrawBudget, Offer, Socket, Workload, WorkloadKnobs, Workloads,
 };
 use crate::{Draw, Step, Transfer};
 use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};
@@ -236,6 +236,10 @@ impl WorkloadKnobs for RequestKnobs {
         Side::Server
     }
 
+    fn offer(&self) -> Offer {
+        Offer { rate: self.gap.rate_of(self.response), write: Some(self.response) }
+    }
+
     fn build(&self, stream: &dyn Fn(&str) -> RandomStream) -> Workloads {
         let answers = lengths(self.response, self.response_distribution, stream("lengths"));
         let exchange = Exchange {
@@ -275,6 +279,11 @@ pub struct WriteWriteReadKnobs {
 }
 
 impl WorkloadKnobs for WriteWriteReadKnobs {
+    fn offer(&self) -> Offer {
+        let rate = self.gap.rate_of(self.head + self.body);
+        Offer { rate, write: Some(self.head.max(self.body)) }
+    }
+
     fn build(&self, stream: &dyn Fn(&str) -> RandomStream) -> Workloads {
         let exchange = Exchange {
             writes: vec![self.head, self.body],

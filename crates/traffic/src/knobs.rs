@@ -1,7 +1,7 @@
 //! Knobs that several workloads have.
 
 use crate::lengths::Lengths;
-use crate::{Distribution, Draw};
+use crate::{Distribution, Draw, Offer};
 use ackord_units::{Bytes, Knob, KnobKind, Knobs, RandomStream, Rate, Span};
 
 pub(crate) const SET_BY_SCENARIO: &str = "set by the scenario";
@@ -30,6 +30,11 @@ pub(crate) struct GapKnobs {
 impl GapKnobs {
     pub(crate) fn draw(&self, stream: RandomStream) -> Draw {
         pause(self.gap, self.gap_distribution, stream)
+    }
+
+    /// The rate that `bytes` after each pause come to at most; without a bound if there is no pause.
+    pub(crate) fn rate_of(&self, bytes: Bytes) -> Option<f64> {
+        Offer::rate_of(bytes, self.gap)
     }
 }
 

@@ -10,8 +10,8 @@ use ackord_units::Bytes;
 pub struct DrawBudget(u64);
 
 impl DrawBudget {
-    /// Ten million draws, which take about half a second.
-    pub const ONE_RUN: u64 = 10_000_000;
+    /// Two million draws, which take a twentieth of a second.
+    pub const ONE_RUN: u64 = 2_000_000;
 
     /// A budget of `draws`.
     pub fn new(draws: u64) -> DrawBudget {

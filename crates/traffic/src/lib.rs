@@ -53,6 +53,11 @@ pub trait WorkloadKnobs {
         Side::Client
     }
 
+    /// What the sending end offers at most, on average.
+    fn offer(&self) -> Offer {
+        Offer::UNLIMITED
+    }
+
     /// The applications at both ends, with streams by what is drawn from them ("lengths", "objects",
     /// "pauses", "thoughts"); idle where it is no connection's.
     fn build(&self, stream: &dyn Fn(&str) -> RandomStream) -> Workloads;
@@ -60,6 +65,30 @@ pub trait WorkloadKnobs {
     /// The sending end of one that UDP carries; nothing for the others.
     fn datagrams(&self, _stream: &dyn Fn(&str) -> RandomStream) -> Option<Datagrams> {
         None
+    }
+}
+
+/// What an application has to send at most, on average: to estimate what a run costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Offer {
+    /// The bytes per second; as many as TCP takes when absent.
+    pub rate: Option<f64>,
+    /// The bytes of one write; as many as TCP takes when absent.
+    pub write: Option<Bytes>,
+}
+
+impl Offer {
+    /// As much and as fast as TCP takes it.
+    pub const UNLIMITED: Offer = Offer { rate: None, write: None };
+
+    /// One write of `write` bytes in each `interval`.
+    pub(crate) fn each(write: Bytes, interval: Span) -> Offer {
+        Offer { rate: Offer::rate_of(write, interval), write: Some(write) }
+    }
+
+    /// The rate of `bytes` in each `interval`, which has no bound if that is zero.
+    pub(crate) fn rate_of(bytes: Bytes, interval: Span) -> Option<f64> {
+        (interval > Span::ZERO).then(|| bytes.get() as f64 / interval.as_secs_f64())
     }
 }
 
@@ -93,7 +122,7 @@ pub use telnet::{Echoer, Keys, TelnetClient};
 pub use transfers::{Collector, Transfers};
 pub use web::Browser;
 
-use ackord_units::{Bytes, RandomStream, Time, mechanisms};
+use ackord_units::{Bytes, RandomStream, Span, Time, mechanisms};
 use ackord_wire::Side;
 use std::fmt::Debug;
 

@@ -8,7 +8,7 @@ use crate::knobs::{LEAST, MOST, OFF, ON, ON_DISTRIBUTION, RATE, SET_BY_SCENARIO,
 use crate::lengths::Script;
 use crate::transfers::Collector;
 use crate::{
-    Application, Distribution, DrawBudget, Socket, Workload, WorkloadKnobs, Workloads,
+    Application, Distribution, DrawBudget, Offer, Socket, Workload, WorkloadKnobs, Workloads,
 };
 use crate::{Draw, Step};
 use ackord_units::{Bytes, Knobs, RandomStream, Rate, Span, Time};
@@ -125,6 +125,10 @@ pub struct OnOffKnobs {
 }
 
 impl WorkloadKnobs for OnOffKnobs {
+    fn offer(&self) -> Offer {
+        Offer { rate: Some(self.rate.as_bits_per_sec() as f64 / 8.0), write: Some(self.message) }
+    }
+
     fn build(&self, stream: &dyn Fn(&str) -> RandomStream) -> Workloads {
         let mean = self.rate.bytes_in(self.on).get().max(1);
         let lengths = lengths(Bytes(mean), self.on_distribution, stream("lengths"));

@@ -1,8 +1,8 @@
 //! A message at regular intervals.
 
-use crate::{DrawBudget, Step};
 use crate::knobs::{LEAST, MOST, SET_BY_SCENARIO};
 use crate::{Application, Socket, Workload, WorkloadKnobs, Workloads};
+use crate::{DrawBudget, Offer, Step};
 use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};
 
 /// Writes messages of one length at regular intervals, the first at once. What the send buffer
@@ -89,6 +89,10 @@ pub struct PacedKnobs {
 }
 
 impl WorkloadKnobs for PacedKnobs {
+    fn offer(&self) -> Offer {
+        Offer::each(self.message, self.interval)
+    }
+
     fn build(&self, _stream: &dyn Fn(&str) -> RandomStream) -> Workloads {
         Workloads::one_way(Workload::of(Paced::new(self.message, self.interval, self.messages)))
     }

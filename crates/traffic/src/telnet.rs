@@ -9,7 +9,7 @@
 
 use crate::knobs::{COUNT, LEAST, MOST, SET_BY_SCENARIO, pause};
 use crate::{
-    Application, Distribution, DrawBudget, Socket, Workload, WorkloadKnobs, Workloads,
+    Application, Distribution, DrawBudget, Offer, Socket, Workload, WorkloadKnobs, Workloads,
 };
 use crate::{Draw, Step, Transfer};
 use ackord_units::{Bytes, Knob, KnobKind, Knobs, RandomStream, Span, Time};
@@ -167,6 +167,10 @@ pub struct TelnetKnobs {
 }
 
 impl WorkloadKnobs for TelnetKnobs {
+    fn offer(&self) -> Offer {
+        Offer::each(self.keystroke, self.gap)
+    }
+
     fn build(&self, stream: &dyn Fn(&str) -> RandomStream) -> Workloads {
         let keys = Keys { keystroke: self.keystroke, echo: self.echo };
         let gap = pause(self.gap, self.gap_distribution, stream("pauses"));

@@ -3,7 +3,7 @@
 use crate::knobs::{COUNT, GapKnobs, LEAST, MOST, SET_BY_SCENARIO, SIZE_DISTRIBUTION, lengths};
 use crate::lengths::{Lengths, Script};
 use crate::{
-    Application, Distribution, DrawBudget, Socket, Workload, WorkloadKnobs, Workloads,
+    Application, Distribution, DrawBudget, Offer, Socket, Workload, WorkloadKnobs, Workloads,
 };
 use crate::{Draw, Step, Transfer};
 use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};
@@ -148,6 +148,11 @@ pub struct TransfersKnobs {
 }
 
 impl WorkloadKnobs for TransfersKnobs {
+    fn offer(&self) -> Offer {
+        let largest = self.sizes.iter().flatten().max().copied();
+        Offer { rate: self.gap.rate_of(largest.unwrap_or(self.size)), write: None }
+    }
+
     fn build(&self, stream: &dyn Fn(&str) -> RandomStream) -> Workloads {
         let lengths = match &self.sizes {
             Some(sizes) => Lengths::listed(sizes.clone()),

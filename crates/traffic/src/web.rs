@@ -15,7 +15,7 @@ use crate::knobs::{
 };
 use crate::lengths::{Lengths, Script};
 use crate::{
-    Application, Distribution, DrawBudget, Socket, Workload, WorkloadKnobs, Workloads,
+    Application, Distribution, DrawBudget, Offer, Socket, Workload, WorkloadKnobs, Workloads,
 };
 use crate::{Draw, Step, Transfer};
 use ackord_units::{Bytes, Knobs, RandomStream, Span, Time};
@@ -254,6 +254,11 @@ pub struct WebKnobs {
 impl WorkloadKnobs for WebKnobs {
     fn usual_sender(&self) -> Side {
         Side::Server
+    }
+
+    fn offer(&self) -> Offer {
+        let page = Bytes(self.object.get().saturating_mul(self.objects));
+        Offer { write: Some(self.object), ..Offer::each(page, self.reading) }
     }
 
     fn build(&self, stream: &dyn Fn(&str) -> RandomStream) -> Workloads {

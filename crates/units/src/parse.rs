@@ -114,7 +114,7 @@ fn whole(base: f64) -> Option<u64> {
 impl Quantity for Span {
     const KIND: &'static str = "a time span";
     const EXAMPLE: &'static str = "50 ms";
-    const RANGE: &'static str = "0 s to 104 days";
+    const RANGE: &'static str = "0 s to 9000000 s";
     const UNITS: &'static [(&'static str, f64)] = &[
         ("ns", 1.0),
         ("us", 1e3),
@@ -133,7 +133,7 @@ impl Quantity for Span {
 impl Quantity for Bytes {
     const KIND: &'static str = "an amount of data";
     const EXAMPLE: &'static str = "1000 B";
-    const RANGE: &'static str = "0 B to 9 PB";
+    const RANGE: &'static str = "0 B to 9000000 GB";
     const UNITS: &'static [(&'static str, f64)] = &[
         ("B", 1.0),
         ("kB", 1e3),
@@ -152,7 +152,7 @@ impl Quantity for Bytes {
 impl Quantity for Rate {
     const KIND: &'static str = "a rate";
     const EXAMPLE: &'static str = "2 Mbit/s";
-    const RANGE: &'static str = "0 bit/s to 9000 Tbit/s";
+    const RANGE: &'static str = "0 bit/s to 9000000 Gbit/s";
     const UNITS: &'static [(&'static str, f64)] = &[
         ("bit/s", 1.0),
         ("kbit/s", 1e3),

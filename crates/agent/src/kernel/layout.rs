@@ -4,6 +4,7 @@
 //! field.
 
 use std::mem::{offset_of, size_of};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// Gaps between data segments that a report has at most.
 pub const ARRIVALS: usize = 8;
@@ -12,7 +13,7 @@ pub const ARRIVALS: usize = 8;
 pub const ALONE: u32 = 1 << 31;
 
 /// A data segment, as it arrived.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub struct RawArrival {
     /// Since the one before, us; 0 where they came together.
@@ -22,7 +23,7 @@ pub struct RawArrival {
 }
 
 /// What a program tells of a connection: `struct report` of `agent.h`, field by field.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 #[allow(missing_docs, reason = "agent.h says what each is")]
 pub struct RawReport {
@@ -68,7 +69,7 @@ pub struct RawReport {
 }
 
 /// What is done for the connections of an application.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 #[allow(missing_docs, reason = "agent.h says what each is")]
 pub struct RawClass {
@@ -80,7 +81,7 @@ pub struct RawClass {
 }
 
 /// What is done for one connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 #[allow(missing_docs, reason = "agent.h says what each is")]
 pub struct RawOrder {
@@ -90,7 +91,7 @@ pub struct RawOrder {
 }
 
 /// What programs count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub struct Counts {
     /// Reports for which the ring had no room.
@@ -104,7 +105,7 @@ pub struct Counts {
 }
 
 /// What programs are told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 #[allow(missing_docs, reason = "agent.h says what each is")]
 pub struct RawSettings {
@@ -133,31 +134,17 @@ pub fn hash_of(command: &[u8]) -> u64 {
     })
 }
 
-/// A plain structure that was copied byte by byte.
-///
-/// # Panics
-/// Never, for the structures of this file: each consists of integers without gaps.
-macro_rules! plain {
-    ($($name:ident),*) => { $(
-        impl $name {
-            /// From what a program wrote; nothing where it is shorter.
-            #[allow(unsafe_code, reason = "integers without gaps: any bytes are one")]
-            pub fn read(bytes: &[u8]) -> Option<$name> {
-                let bytes = bytes.get(..size_of::<$name>())?;
-                // SAFETY: as many bytes as it has, all values of which are sound; unaligned is fine.
-                Some(unsafe { bytes.as_ptr().cast::<$name>().read_unaligned() })
-            }
+/// A structure as programs write and read it: integers without gaps, which the derives check.
+pub trait Raw: FromBytes + IntoBytes + Immutable + Sized {
+    /// From what a program wrote; nothing where it is shorter.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        Self::read_from_prefix(bytes).ok().map(|(raw, _)| raw)
+    }
 
-            /// As a program reads it.
-            #[allow(unsafe_code, reason = "integers without gaps: all of it is initialised")]
-            pub fn bytes(&self) -> &[u8] {
-                // SAFETY: the bytes of a value that lives as long, none of which is padding.
-                unsafe {
-                    std::slice::from_raw_parts((&raw const *self).cast::<u8>(), size_of::<$name>())
-                }
-            }
-        }
-    )* };
+    /// As a program reads it.
+    fn bytes(&self) -> &[u8] {
+        self.as_bytes()
+    }
 }
 
-plain!(RawReport, RawClass, RawOrder, Counts, RawSettings);
+impl<T: FromBytes + IntoBytes + Immutable> Raw for T {}

@@ -3,7 +3,7 @@
 //! They live as long as [`Programs`] does: when the process ends, however it ends, the kernel takes them away with
 //! its descriptors. Nothing is pinned.
 
-use super::layout::{Counts, RawClass, RawOrder, RawReport, RawSettings};
+use super::layout::{Counts, Raw, RawClass, RawOrder, RawReport, RawSettings};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Iter, Link, MapCore, MapFlags, OpenObject, RingBuffer, RingBufferBuilder};
 use nix::errno::Errno;

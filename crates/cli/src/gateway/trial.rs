@@ -101,7 +101,7 @@ pub(crate) fn trial(arguments: &TrialArguments, console: &Console) -> Result<(),
     let (cells, minutes) = (options.cells.len(), options.seconds()? / 60.0);
     let runs = options.sampling.seeds;
     console.remark(&format!("{cells} cells, {runs} live runs of each: {minutes:.0} min at least"));
-    let interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen_and(|| {})?;
     let meter = Meter::begin("trials");
     let outcome = try_gateway(&options, &kernel, &|| kernel.runs(), &|progress| {
         meter.at(progress.share);

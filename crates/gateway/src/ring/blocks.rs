@@ -75,15 +75,21 @@ impl Blocks {
     }
 
     fn show_block(&self, block: NonNull<u8>, show: &mut impl FnMut(&Seen<'_>)) -> u32 {
-        // SAFETY: the block is ours until its status says otherwise: nobody writes there meanwhile.
-        let bytes = unsafe { std::slice::from_raw_parts(block.as_ptr(), self.len) };
-        let word = |at: usize| {
-            bytes.get(at..at + 4).map(|four| u32::from_ne_bytes(four.try_into().expect("four")))
-        };
         let header = offset_of!(libc::tpacket_block_desc, hdr);
-        let count = word(header + offset_of!(libc::tpacket_hdr_v1, num_pkts)).unwrap_or(0);
-        let mut at = word(header + offset_of!(libc::tpacket_hdr_v1, offset_to_first_pkt))
-            .unwrap_or(0) as usize;
+        let word = |at| {
+            let word = block_header(block, header + at);
+            // SAFETY: a word of the block's header, aligned. The block is ours until its status says
+            // otherwise: nobody writes there meanwhile.
+            unsafe { word.read() }
+        };
+        let count = word(offset_of!(libc::tpacket_hdr_v1, num_pkts));
+        let first = word(offset_of!(libc::tpacket_hdr_v1, offset_to_first_pkt)) as usize;
+        // A slice over the status, which is stored to later, would have to outlive that store.
+        let packets = first.clamp(size_of::<libc::tpacket_block_desc>(), self.len);
+        // SAFETY: behind the header and inside of the block, which is ours until its status says otherwise.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(block.add(packets).as_ptr(), self.len - packets) };
+        let mut at = first.saturating_sub(packets);
         for _ in 0..count {
             let Some((packet, next)) = bytes.get(at..).and_then(Seen::in_block) else { break };
             show(&packet);

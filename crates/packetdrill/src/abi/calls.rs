@@ -60,7 +60,7 @@ pub(super) unsafe extern "C" fn bind(
     on_door(userdata, |door| {
         // SAFETY: bind(2) asks the caller for an address of this length.
         let bytes = unsafe { memory::bytes(address.cast(), len as usize) }?;
-        match address::read(bytes)? {
+        match address::read(&bytes)? {
             Given::Address(to) => door.now(APPLICATION, |world| world.bind(fd, to)).map(|()| 0),
             Given::Unspecified => Err(Errno::EAFNOSUPPORT),
         }
@@ -105,7 +105,7 @@ pub(super) unsafe extern "C" fn connect(
     on_door(userdata, |door| {
         // SAFETY: connect(2) asks the caller for an address of this length.
         let bytes = unsafe { memory::bytes(address.cast(), len as usize) }?;
-        let to = match address::read(bytes)? {
+        let to = match address::read(&bytes)? {
             Given::Unspecified => {
                 return door.now(APPLICATION, |world| world.disconnect(fd)).map(|()| 0);
             }
@@ -291,7 +291,7 @@ pub(super) unsafe extern "C" fn send(
 ) -> ssize_t {
     on_door(userdata, |door| {
         // SAFETY: send(2) asks the caller for so many bytes.
-        let bytes = unsafe { memory::bytes(buffer, len) }?.to_vec();
+        let bytes = unsafe { memory::bytes(buffer, len) }?;
         transmit(door, fd, bytes, flags)
     })
 }
@@ -365,6 +365,6 @@ pub(super) unsafe extern "C" fn setsockopt(
     on_door(userdata, |door| {
         // SAFETY: setsockopt(2) asks the caller for so many bytes.
         let bytes = unsafe { memory::bytes(value, len as usize) }?;
-        door.now(APPLICATION, |world| world.set_option(fd, (level, name), bytes)).map(|()| 0)
+        door.now(APPLICATION, |world| world.set_option(fd, (level, name), &bytes)).map(|()| 0)
     })
 }

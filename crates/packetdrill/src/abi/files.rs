@@ -146,7 +146,7 @@ pub(super) unsafe extern "C" fn netdev_send(
         if bytes.is_empty() {
             return Err(Errno::EINVAL);
         }
-        door.now(Role::Driver, |world| world.packet_in(bytes));
+        door.now(Role::Driver, |world| world.packet_in(&bytes));
         Ok(0)
     })
 }

@@ -8,19 +8,19 @@ use std::ffi::{c_int, c_void};
 /// Most pieces of a vectored call (UIO_MAXIOV).
 const MOST_PIECES: c_int = 1_024;
 
-/// What lies at `at`.
+/// A copy of what lies at `at`: a slice would outlive the call that the caller answers for.
 ///
 /// # Safety
 /// `at` is null or points to `len` bytes that nobody changes during the call.
-pub(super) unsafe fn bytes<'a>(at: *const c_void, len: usize) -> Result<&'a [u8], Errno> {
+pub(super) unsafe fn bytes(at: *const c_void, len: usize) -> Result<Vec<u8>, Errno> {
     if len == 0 {
-        return Ok(&[]);
+        return Ok(Vec::new());
     }
     if at.is_null() || len > isize::MAX as usize {
         return Err(Errno::EFAULT);
     }
     // SAFETY: not null, and the caller says that it is so long.
-    Ok(unsafe { std::slice::from_raw_parts(at.cast(), len) })
+    Ok(unsafe { std::slice::from_raw_parts(at.cast(), len) }.to_vec())
 }
 
 /// Copies `bytes` to `at`.
@@ -84,7 +84,7 @@ pub(super) unsafe fn gather(pieces: &[iovec]) -> Result<Vec<u8>, Errno> {
     let mut all = Vec::new();
     for piece in pieces {
         // SAFETY: as the caller says.
-        all.extend_from_slice(unsafe { bytes(piece.iov_base, piece.iov_len) }?);
+        all.append(&mut unsafe { bytes(piece.iov_base, piece.iov_len) }?);
     }
     Ok(all)
 }

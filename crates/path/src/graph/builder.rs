@@ -220,7 +220,8 @@ impl GraphBuilder {
     /// that joins the same two nodes the other way.
     fn watchers(&self) -> Vec<Option<LinkId>> {
         let mut watching = BTreeMap::new();
-        for (number, link) in (0..).zip(&self.links).filter(|(_, link)| link.queue.wants_reverse()) {
+        for (number, link) in (0..).zip(&self.links).filter(|(_, link)| link.queue.wants_reverse())
+        {
             watching.entry((link.from, link.to)).or_insert(LinkId(number));
         }
         self.links.iter().map(|link| watching.get(&(link.to, link.from)).copied()).collect()

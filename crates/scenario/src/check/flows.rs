@@ -15,7 +15,7 @@ use crate::model::{Flow, Link, Start};
 use crate::route::{Connections, Reach};
 use ackord_tcp::registry::Stack;
 use ackord_traffic::{Transport, WorkloadChoice};
-use ackord_units::{Choice, Knobs, Span};
+use ackord_units::{Choice, Knobs, Ratio, Span};
 use ackord_wire::{IpVersion, NodeId, Side};
 use std::collections::BTreeMap;
 
@@ -172,9 +172,8 @@ fn unreachable_ends(
     (connections, reach): (&Connections, &Reach<'_>),
 ) {
     let name = |id: NodeId| nodes.node(id).name.clone();
-    let cut_off = |member: &&Member| {
-        member.from != member.to && !connections.reach(member.from, member.to)
-    };
+    let cut_off =
+        |member: &&Member| member.from != member.to && !connections.reach(member.from, member.to);
     if let Some(member) = draft.members.iter().find(cut_off) {
         let reached = reach.from(member.from).into_iter().filter(|id| *id != member.from);
         let wrong = Wrong::Unreachable {
@@ -282,20 +281,46 @@ fn exec(report: &mut Report, reader: &Reader<'_>) -> Option<Exec> {
     Some(exec)
 }
 
+/// Which end sends: by the name of the host, as `from` or `to` has it, or by its role.
 fn sends(report: &mut Report, reader: &Reader<'_>, usual: Side) -> Option<Side> {
     let Some(field) = reader.get("sends") else { return Some(usual) };
-    field.word(report, &[("client", Side::Client), ("server", Side::Server)])
+    let end = |key| reader.get(key).and_then(|field| field.item.as_text()).unwrap_or_default();
+    let (from, to) = (end("from"), end("to"));
+    let roles = [("client", Side::Client), ("server", Side::Server)];
+    let ends = [(from, Side::Client), (to, Side::Server)];
+    let words: Vec<_> =
+        ends.into_iter().chain(roles).filter(|(name, _)| !name.is_empty()).collect();
+    let side = field.word(report, &words)?;
+    let given = field.item.as_text().unwrap_or_default();
+    if let Some((_, role)) = roles.into_iter().find(|(name, role)| *name == given && *role != side)
+    {
+        let (host_is, role_is) = match role {
+            Side::Client => ("accepts", "opens"),
+            Side::Server => ("opens", "accepts"),
+        };
+        let wrong = Wrong::NotThat {
+            given: given.to_owned(),
+            because: format!(
+                "host `{given}` is the end that {host_is} the connection, and `{given}` also means \
+                 the end that {role_is} it"
+            ),
+            instead: "another name for the host".to_owned(),
+        };
+        field.report(report, wrong);
+        return None;
+    }
+    Some(side)
 }
 
 fn start(report: &mut Report, reader: &Reader<'_>, duration: Option<Span>) -> Option<Start> {
     let Some(field) = reader.get("start") else { return Some(Start::At(Span::ZERO)) };
     let start = match &field.item.value {
-        Value::Table(_) => uniform_start(report, &field)?,
+        Value::Table(_) => uniform_start(report, &field, duration)?,
         Value::Array(_) | Value::Bool(_) | Value::Other(_) => {
             field.wrong_type(report, "a time span like `1 s`, or a table with `from` and `to`");
             return None;
         }
-        _ => Start::At(field.quantity(report)?),
+        _ => Start::At(instant(report, &field, duration)?),
     };
     let duration = duration?;
     if start.latest() >= duration {
@@ -307,10 +332,22 @@ fn start(report: &mut Report, reader: &Reader<'_>, duration: Option<Span>) -> Op
     Some(start)
 }
 
-fn uniform_start(report: &mut Report, field: &Field<'_>) -> Option<Start> {
+/// A time in the run, or a share of its duration.
+fn instant(report: &mut Report, field: &Field<'_>, duration: Option<Span>) -> Option<Span> {
+    match field.item.as_text() {
+        Some(text) if text.ends_with('%') => {
+            let share: Ratio = field.quantity(report)?;
+            Some(Span::from_secs_f64(duration?.as_secs_f64() * share.get()))
+        }
+        _ => field.quantity(report),
+    }
+}
+
+fn uniform_start(report: &mut Report, field: &Field<'_>, duration: Option<Span>) -> Option<Start> {
     let path = field.path.clone();
     let reader = Reader::new(report, field.item, path, keys::START, "a random start")?;
-    let (from, to) = (reader.span(report, "from"), reader.span(report, "to"));
+    let mut end = |key| reader.get(key).and_then(|field| instant(report, &field, duration));
+    let (from, to) = (end("from"), end("to"));
     let (from, to) = (from?, to?);
     if from > to {
         let why = format!("`from` ({from}) is after `to` ({to})");

@@ -8,6 +8,7 @@ use ackord_tcp::Connection;
 use ackord_units::Time;
 use ackord_wire::{Ecn, FlowId, IpVersion, NodeId, Packet, Side};
 use prefetch_index::prefetch_index;
+use std::mem::offset_of;
 use std::slice;
 
 /// One end of a flow, on its host.
@@ -53,8 +54,15 @@ pub(super) fn whose(index: u32) -> (FlowId, Side) {
 
 /// More ends than these do not fit into the caches near a processor.
 pub(super) const MANY_ENDS: usize = 512;
-/// How many bytes from `ip` on hold nearly all that a packet reads or writes. If that is no longer so, only time is lost.
+/// How many bytes from `ip` on hold nearly all that a packet reads or writes: measured, as time per packet
+/// with 10,000 flows. A wrong number costs only time.
 const LOOKED_AT: usize = 0x480;
+const _: () = {
+    let before = offset_of!(End, connection) - offset_of!(End, ip);
+    let of_connection = Connection::BYTES_OF_PACKETS;
+    assert!(LOOKED_AT >= before + *of_connection.start(), "packets use more: measure again");
+    assert!(LOOKED_AT <= before + *of_connection.end(), "packets use less: measure again");
+};
 /// Bytes in a line of a processor's cache.
 const LINE: usize = 64;
 

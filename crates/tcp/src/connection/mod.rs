@@ -52,6 +52,8 @@ use deadline::UnacknowledgedSince;
 use keepalive::KeepaliveState;
 use options::Agreed;
 use refusal::Answers;
+use std::mem::offset_of;
+use std::ops::RangeInclusive;
 use timers::ConnectionTimers;
 
 pub use reset::reset_for;
@@ -83,6 +85,14 @@ pub struct Connection {
     answers: Answers,
     unacknowledged: Option<UnacknowledgedSince>,
     config: Config,
+}
+
+impl Connection {
+    /// How many bytes from its beginning packets read or write: at least up to the sender, of which nearly
+    /// every packet uses the first parts, and at most up to what only resets, handshakes and timers of
+    /// seconds use.
+    pub const BYTES_OF_PACKETS: RangeInclusive<usize> =
+        offset_of!(Connection, sender)..=offset_of!(Connection, pending_control);
 }
 
 /// Who opened the connection.

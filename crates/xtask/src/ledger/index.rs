@@ -73,7 +73,11 @@ fn cited(workspace: &Workspace) -> Result<BTreeMap<u32, String>, CannotCheck> {
     }
     for profile in registry::PROFILES {
         let by = format!("profile {}", profile.name);
-        profile.settings.iter().chain(profile.of_others).for_each(|setting| note(setting.source, &by));
+        profile
+            .settings
+            .iter()
+            .chain(profile.of_others)
+            .for_each(|setting| note(setting.source, &by));
     }
     Ok(found)
 }

@@ -135,13 +135,21 @@ pub(super) const LINUX: Profile = Profile {
             "per-segment",
             "tcp_reno_cong_avoid counts the segments acknowledged, since 3.18; measured on Linux 6.12",
         ),
-        set("congestion.westwood.growth", "per-segment", "tcp_westwood grows by tcp_reno_cong_avoid"),
+        set(
+            "congestion.westwood.growth",
+            "per-segment",
+            "tcp_westwood grows by tcp_reno_cong_avoid",
+        ),
         set("congestion.vegas.growth", "per-segment", "tcp_vegas grows by tcp_slow_start, or Reno"),
         set("congestion.vegas.alpha", "2", "tcp_vegas's alpha = 2"),
         set("congestion.vegas.beta", "4", "tcp_vegas's beta = 4"),
         set("congestion.vegas.gamma", "1", "tcp_vegas's gamma = 1"),
         set("congestion.vegas.loss_factor", "0.5", "tcp_vegas's ssthresh is tcp_reno_ssthresh"),
-        set("congestion.tahoe.growth", "per-segment", "no kernel has it; counted as Linux's others"),
+        set(
+            "congestion.tahoe.growth",
+            "per-segment",
+            "no kernel has it; counted as Linux's others",
+        ),
         set("recovery.newreno.partial_ack_timer", "each", "as with SACK; see docs/linux-outage.md"),
     ],
 };

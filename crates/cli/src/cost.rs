@@ -1,0 +1,71 @@
+//! What a run costs, said before it begins.
+
+use crate::console::Console;
+use crate::errors::Failure;
+use ackord_study::Cost;
+use clap::Args;
+use std::fs;
+use std::io::{self, BufRead, IsTerminal};
+
+/// A run that is estimated to take longer is not begun without being asked for.
+const LONG_SECONDS: f64 = 60.0;
+/// The same for memory.
+const MUCH_MEMORY: f64 = 1e9;
+
+#[derive(Args)]
+pub(crate) struct CostArguments {
+    /// Begin even if the run may take more than a minute, or more than a gigabyte of memory
+    #[arg(long)]
+    yes: bool,
+}
+
+impl CostArguments {
+    /// Agrees on a cost: nothing is said of a small one. On a terminal the user is asked; elsewhere
+    /// `--yes` has to be given.
+    ///
+    /// # Errors
+    /// [`Failure::Costs`] if nobody agrees.
+    pub(crate) fn agree(&self, cost: Cost, console: &Console) -> Result<(), Failure> {
+        if self.yes || (cost.seconds <= LONG_SECONDS && cost.bytes <= MUCH_MEMORY) {
+            return Ok(());
+        }
+        let words = words(cost, available_memory());
+        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+            return Err(Failure::Costs(words));
+        }
+        console.complain(&format!("This takes up to about {words}. Begin? [y/N] "));
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer)?;
+        match answer.trim() {
+            "y" | "Y" | "yes" => Ok(()),
+            _ => Err(Failure::Costs(words)),
+        }
+    }
+}
+
+fn words(cost: Cost, available: Option<f64>) -> String {
+    let time = match cost.seconds {
+        seconds if seconds < 120.0 => format!("{seconds:.0} s"),
+        seconds if seconds < 7200.0 => format!("{:.0} minutes", seconds / 60.0),
+        seconds if seconds < 172_800.0 => format!("{:.0} hours", seconds / 3600.0),
+        seconds => format!("{:.3e} days", seconds / 86_400.0),
+    };
+    let memory = match cost.bytes {
+        bytes if bytes < MUCH_MEMORY => format!("{:.0} MB", bytes / 1e6),
+        bytes => format!("{:.1} GB", bytes / 1e9),
+    };
+    match available {
+        Some(available) if available < cost.bytes => {
+            format!("{time} and {memory} of memory, of which {:.1} GB are free", available / 1e9)
+        }
+        _ => format!("{time} and {memory} of memory"),
+    }
+}
+
+/// The memory that the system could give, in bytes, where it says so.
+fn available_memory() -> Option<f64> {
+    let facts = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = facts.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024.0)
+}
