@@ -59,11 +59,19 @@ all() {
     fi
 }
 
+# The time limits are those of an optimised program on a machine with nothing else to do, hence the slack.
+scenarios() {
+    # shellcheck disable=SC2086 # two words, or none
+    cargo build --quiet --package ackord-cli $features || return 1
+    python3 scripts/fuzz-scenarios.py "$target/debug/ackord" --files 300 --slack 8
+}
+
 long() {
     # In one process, since the tests of a paper share its runs; built as for the other tests.
     part "reproductions of papers" cargo test --quiet --package ackord-papers --lib
     part "tests in documentation" doc_tests
     part "pages of the guide" cargo run --quiet --package ackord-xtask -- guide
+    part "scenarios at the ends of their ranges" scenarios
     # The same inputs every time, so that a change is not blamed for another's; `make fuzz` is free.
     part fuzzing env SEED=1 scripts/fuzz.sh 6
 }

@@ -121,7 +121,7 @@ fn outputs_that_cannot_be_written_are_refused_before_the_run_and_leave_nothing_b
     let below = file.join("below");
     for option in ["--out", "--json", "--pcap"] {
         // For ever, if it were not looked at before the run.
-        let run = ["run", "dumbbell-100", "--set", "duration=3600 s"];
+        let run = ["run", "dumbbell-100", "--yes", "--set", "duration=3600 s"];
         let errors = refusal(&[&run[..], &[option, text(&below)]].concat());
         assert!(errors.starts_with("error: ") && errors.contains("is a file"), "{errors}");
     }

@@ -24,7 +24,8 @@ fn tshark(capture: &Path, arguments: &[&str]) -> Option<String> {
 #[test]
 fn tshark_finds_no_packet_malformed_and_no_checksum_bad() {
     let folder = tempfile::tempdir().unwrap();
-    printed(&["run", "lossy-wifi", "--set", "duration=5 s", "--pcap", text(folder.path())]);
+    let run = ["run", "lossy-wifi", "--set", "duration=5 s", "--snaplen", "all"];
+    printed(&[&run[..], &["--pcap", text(folder.path())]].concat());
     for end in ["server", "station"] {
         let capture = folder.path().join(format!("wifi.at-{end}.pcapng"));
         let bad = "_ws.malformed || tcp.checksum.status == 0 || ip.checksum.status == 0 \
@@ -65,8 +66,8 @@ fn a_snap_length_keeps_every_header_and_the_length_that_was() {
     let folder = tempfile::tempdir().unwrap();
     let whole = tempfile::tempdir().unwrap();
     let run = ["run", "lossy-wifi", "--set", "duration=2 s", "--pcap"];
-    printed(&[&run[..], &[text(folder.path()), "--snaplen", "128"]].concat());
-    printed(&[&run[..], &[text(whole.path())]].concat());
+    printed(&[&run[..], &[text(folder.path())]].concat());
+    printed(&[&run[..], &[text(whole.path()), "--snaplen", "all"]].concat());
     let name = "wifi.at-station.pcapng";
     let fields = [
         "-T",

@@ -11,7 +11,8 @@ const SHORT: &[&str] = &["run", "lossy-wifi", "--set", "duration=3 s"];
 fn run_into(folder: &Path, seed: &str) -> String {
     let captures = folder.join("captures");
     let mut arguments = SHORT.to_vec();
-    arguments.extend(["--seed", seed, "--out", text(folder), "--pcap", text(&captures)]);
+    arguments.extend(["--seed", seed, "--out", text(folder)]);
+    arguments.extend(["--pcap", text(&captures), "--snaplen", "all"]);
     printed(&arguments)
 }
 
