@@ -63,7 +63,7 @@ all() {
 scenarios() {
     # shellcheck disable=SC2086 # two words, or none
     cargo build --quiet --package ackord-cli $features || return 1
-    python3 scripts/fuzz-scenarios.py "$target/debug/ackord" --files 300 --slack 8
+    python3 scripts/fuzz-scenarios.py "$target/debug/ackord" --files 600 --slack 8
 }
 
 long() {

@@ -1,6 +1,7 @@
 //! `ackord check`: whether a scenario file is sound, and what it comes to mean.
 
 use crate::console::Console;
+use crate::cost;
 use crate::errors::Failure;
 use crate::input::ScenarioArguments;
 use ackord_scenario::{NodeKind, Scenario};
@@ -32,7 +33,7 @@ pub(crate) fn check(arguments: &CheckArguments, console: &Console) -> Result<(),
 fn overview(scenario: &Scenario) -> String {
     let of = |kind| scenario.nodes.iter().filter(|node| node.kind == kind).count();
     format!(
-        "{} is sound: {}, {}, {}, {}, {} of simulated time, seed {}, hash {}\n",
+        "{} is sound: {}, {}, {}, {}, {} of simulated time, seed {}, hash {}; a run takes up to about {}\n",
         scenario.name,
         counted(of(NodeKind::Host), "host"),
         counted(of(NodeKind::Router), "router"),
@@ -40,7 +41,8 @@ fn overview(scenario: &Scenario) -> String {
         counted(scenario.flows.len(), "flow"),
         scenario.duration,
         scenario.seed,
-        scenario.hash()
+        scenario.hash(),
+        cost::words(ackord_study::cost(scenario, scenario.seed))
     )
 }
 

@@ -29,7 +29,10 @@ impl CostArguments {
         if self.yes || (cost.seconds <= LONG_SECONDS && cost.bytes <= MUCH_MEMORY) {
             return Ok(());
         }
-        let words = words(cost, available_memory());
+        let mut words = words(cost);
+        if let Some(available) = available_memory().filter(|available| *available < cost.bytes) {
+            words += &format!(", of which {:.1} GB are free", available / 1e9);
+        }
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             return Err(Failure::Costs(words));
         }
@@ -43,22 +46,19 @@ impl CostArguments {
     }
 }
 
-fn words(cost: Cost, available: Option<f64>) -> String {
+/// A cost as it is shown: "3 minutes and 71 MB of memory".
+pub(crate) fn words(cost: Cost) -> String {
     let time = match cost.seconds {
+        seconds if seconds < 1.0 => "1 s".to_owned(),
         seconds if seconds < 120.0 => format!("{seconds:.0} s"),
         seconds if seconds < 7200.0 => format!("{:.0} minutes", seconds / 60.0),
         seconds if seconds < 172_800.0 => format!("{:.0} hours", seconds / 3600.0),
-        seconds => format!("{:.3e} days", seconds / 86_400.0),
+        seconds if seconds < 1e9 => format!("{:.0} days", seconds / 86_400.0),
+        _ => "30 years".to_owned(),
     };
-    let memory = match cost.bytes {
-        bytes if bytes < MUCH_MEMORY => format!("{:.0} MB", bytes / 1e6),
-        bytes => format!("{:.1} GB", bytes / 1e9),
-    };
-    match available {
-        Some(available) if available < cost.bytes => {
-            format!("{time} and {memory} of memory, of which {:.1} GB are free", available / 1e9)
-        }
-        _ => format!("{time} and {memory} of memory"),
+    match cost.bytes {
+        bytes if bytes < MUCH_MEMORY => format!("{time} and {:.0} MB of memory", bytes / 1e6),
+        bytes => format!("{time} and {:.1} GB of memory", bytes / 1e9),
     }
 }
 

@@ -12,6 +12,7 @@ mod gateway;
 mod gateway_harm;
 mod gateway_trial;
 mod gateway_watch;
+mod groups;
 mod history;
 mod history_captures;
 mod history_crash;

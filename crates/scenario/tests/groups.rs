@@ -1,10 +1,9 @@
-//! Which hosts are connected, and what a large group costs.
+//! Which hosts are connected.
 
 use ackord_scenario::Scenario;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::time::{Duration, Instant};
 
 /// Hosts `h0`..`h3`, then routers `r4`..`r7`.
 const NODES: usize = 8;
@@ -65,58 +64,4 @@ proptest! {
             }
         }
     }
-}
-
-/// A file with `count` senders, receivers, access links to either and flows.
-fn group(count: usize) -> String {
-    format!(
-        r#"
-version = 1
-name = "group"
-duration = "1 s"
-hosts = {{ phone = {{ count = {count} }}, server = {{ count = {count} }} }}
-routers = {{ left = {{}}, right = {{}} }}
-[[links]]
-name = "middle"
-from = "left"
-to = "right"
-rate = "1 Gbit/s"
-delay = "1 ms"
-[[links]]
-name = "air-*"
-from = "left"
-to = "phone-*"
-rate = "10 Mbit/s"
-delay = "1 ms"
-[[links]]
-name = "line-*"
-from = "right"
-to = "server-*"
-rate = "10 Mbit/s"
-delay = "1 ms"
-[[flows]]
-name = "f-*"
-from = "phone-*"
-to = "server-*"
-traffic = "bulk"
-"#
-    )
-}
-
-/// The least of three times, as the machine may be busy.
-fn time_to_check(count: usize) -> Duration {
-    let text = group(count);
-    let times = (0..3).map(|_| {
-        let begun = Instant::now();
-        Scenario::from_toml(&text, "group.toml").expect("a sound file");
-        begun.elapsed()
-    });
-    times.min().expect("three times")
-}
-
-#[test]
-fn the_time_to_check_a_group_grows_no_faster_than_the_group() {
-    let (few, many) = (time_to_check(500), time_to_check(4_000));
-    // Eight times the members: 8 if linear, 64 if quadratic.
-    assert!(many < few * 20, "{few:?} for 500 members, {many:?} for 4000");
 }

@@ -13,8 +13,10 @@ use ackord_wire::Side;
 /// The time for one packet over one link, acknowledgments included, of a release build on a processor
 /// of 2023; `ackord bench dumbbell` measures it.
 const SECONDS_PER_HOP: f64 = 0.2e-6;
-/// The memory of a packet that waits, is under way, or may have to be sent again.
+/// The memory of a packet that waits, is under way, or may have to be retransmitted.
 const BYTES_PER_PACKET: f64 = 250.0;
+/// The memory of the program itself.
+const BYTES_OF_PROGRAM: f64 = 15e6;
 /// The memory of a flow: both ends, and what is measured of it.
 const BYTES_PER_FLOW: f64 = 15_000.0;
 /// Bytes of IP and TCP header in a packet.
@@ -47,7 +49,8 @@ pub fn cost(scenario: &Scenario, seed: u64) -> Cost {
     let shares = shares(scenario, &loads);
     let seconds = loads.iter().map(|load| load.hops(&shares) * SECONDS_PER_HOP).sum();
     let packets: f64 = loads.iter().map(|load| load.outstanding(scenario)).sum();
-    Cost { seconds, bytes: packets * BYTES_PER_PACKET + loads.len() as f64 * BYTES_PER_FLOW }
+    let bytes = packets * BYTES_PER_PACKET + loads.len() as f64 * BYTES_PER_FLOW;
+    Cost { seconds, bytes: BYTES_OF_PROGRAM + bytes }
 }
 
 /// What a flow puts on the path.
@@ -135,5 +138,48 @@ fn queue_bytes(scenario: &Scenario, hop: &Hop) -> f64 {
         Some(KnobValue::Packets(packets)) => packets as f64 * FULL_PACKET,
         Some(KnobValue::Bytes(bytes)) => bytes.get() as f64,
         _ => f64::INFINITY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::without_progress;
+    use crate::{RunOptions, execute};
+    use ackord_scenario::ScenarioFile;
+    use ackord_units::Span;
+
+    fn library(name: &str, duration: Span) -> Scenario {
+        let file = ScenarioFile::from_library(name).expect("it comes along");
+        let mut scenario = file.check().expect("a sound scenario");
+        scenario.duration = scenario.duration.min(duration);
+        scenario
+    }
+
+    #[test]
+    fn no_run_of_the_library_sends_more_packets_than_estimated() {
+        for (name, _) in ackord_scenario::library() {
+            let scenario = library(name, Span::from_secs(20));
+            let run = execute(&scenario, RunOptions::summary_only(1), &mut without_progress);
+            let links = run.expect("a sound run").summary.links;
+            let sent: u64 = links.iter().map(|link| link.packets).sum();
+            let hops = cost(&scenario, 1).seconds / SECONDS_PER_HOP;
+            // Acknowledgments are packets, too; handshakes and lost packets are not in the estimate.
+            assert!(
+                sent as f64 <= 2.2 * hops + 200.0,
+                "{name}: {sent} packets, {hops:.0} estimated"
+            );
+        }
+    }
+
+    #[test]
+    fn a_path_that_one_flow_fills_costs_what_is_estimated() {
+        let scenario = library("one-flow", Span::from_secs(100));
+        let run = execute(&scenario, RunOptions::summary_only(1), &mut without_progress);
+        let sent = run.expect("a sound run").summary.flows[0].segments_sent as f64;
+        let links = scenario.links.len() as f64;
+        let estimated = cost(&scenario, 1).seconds / SECONDS_PER_HOP / links;
+        // What its queue drops is sent once more.
+        assert!((sent / estimated - 1.0).abs() < 0.02, "{sent} sent, {estimated} estimated");
     }
 }
