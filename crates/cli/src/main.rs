@@ -3,6 +3,8 @@
 //! | file | what |
 //! | --- | --- |
 //! | `main.rs` | the commands there are, and which function each calls |
+//! | `command_line.rs` | from words to arguments: colours, width, the nearest name for a misspelt one |
+//! | `groups.rs` | the commands by purpose, for the help and the manual page |
 //! | `input.rs` | what several commands take: scenario files with changes, where results go |
 //! | `run.rs` | `ackord run` |
 //! | `compare.rs` | `ackord compare` |
@@ -42,6 +44,7 @@ mod agent;
 mod bench;
 mod captures;
 mod check;
+mod command_line;
 mod compare;
 mod console;
 #[cfg(feature = "daemons")]
@@ -50,6 +53,7 @@ mod diagnose;
 mod errors;
 #[cfg(feature = "daemons")]
 mod gateway;
+mod groups;
 mod guide;
 mod history;
 mod input;
@@ -79,7 +83,7 @@ mod trace;
 mod validate;
 mod with_history;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{ColorChoice, Parser, Subcommand};
 use console::Console;
 use errors::Failure;
 #[cfg(not(feature = "meter"))]
@@ -88,7 +92,7 @@ use std::process::ExitCode;
 
 /// Answers questions about TCP.
 #[derive(Parser)]
-#[command(name = "ackord", version, max_term_width = 100, after_help = EXAMPLES)]
+#[command(name = "ackord", version, after_help = EXAMPLES)]
 #[command(
     about = "Which congestion control, loss recovery, ACK policy and queue serve this traffic \
                    on this path, and what does each cost?"
@@ -96,6 +100,15 @@ use std::process::ExitCode;
 struct Arguments {
     #[command(subcommand)]
     command: Command,
+    /// Colour the output: on terminals unless NO_COLOR is set (auto), always, or never
+    #[arg(
+        long,
+        value_name = "WHEN",
+        global = true,
+        default_value = "auto",
+        hide_possible_values = true
+    )]
+    color: ColorChoice,
 }
 
 const EXAMPLES: &str = "\
@@ -109,7 +122,8 @@ Begin with:
   ackord paper selective-drop --quick       a published table, and what we find
 
 FILE is a scenario file, or the name of a built-in scenario.
-Exit codes: 0 done, 1 something failed, 2 bad input, 130 interrupted.";
+Exit codes: 0 done, 1 something failed, 2 bad input, 130 interrupted.
+Tables and help are as wide as the terminal, or elsewhere as COLUMNS says.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -161,8 +175,8 @@ fn main() -> ExitCode {
     if ackord_live::is_guest() {
         ackord_live::be_guest();
     }
-    let arguments = Arguments::parse();
-    let console = Console::of_process();
+    let arguments = command_line::parse();
+    let console = Console::of_process(arguments.color);
     let outcome = match &arguments.command {
         Command::Run(arguments) => run::run(arguments, &console),
         Command::Compare(arguments) => compare::compare(arguments, &console),
@@ -183,7 +197,7 @@ fn main() -> ExitCode {
         #[cfg(not(feature = "daemons"))]
         Command::Agent(_) => Err(Failure::LeftOut("ackord agent")),
         Command::Diagnose(arguments) => diagnose::run(arguments, &console),
-        Command::Man(arguments) => man::man(Arguments::command(), arguments, &console),
+        Command::Man(arguments) => man::man(command_line::command(), arguments, &console),
         Command::Validate(arguments) => validate::validate(arguments, &console),
         Command::History(arguments) => history::history(arguments, &console),
         Command::Kernel(arguments) => kernel::kernel(arguments, &console),
@@ -204,7 +218,7 @@ fn main() -> ExitCode {
 
 fn completions(arguments: &CompletionsArguments, console: &Console) -> Result<(), Failure> {
     let mut script = Vec::new();
-    let mut command = Arguments::command();
+    let mut command = command_line::command();
     clap_complete::generate(arguments.shell, &mut command, "ackord", &mut script);
     Ok(console.print_bytes(&script)?)
 }
@@ -219,6 +233,6 @@ mod tests {
 
     #[test]
     fn the_arguments_are_consistent() {
-        Arguments::command().debug_assert();
+        command_line::command().debug_assert();
     }
 }
