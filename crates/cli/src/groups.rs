@@ -4,6 +4,7 @@
 //! the test below.
 
 use crate::console::help_columns;
+use crate::wrap::wrapped;
 use clap::Command;
 use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
@@ -87,26 +88,6 @@ fn listed(command: &Command, columns: usize) -> String {
         text.push('\n');
     }
     text
-}
-
-/// Breaks a text between words for a column that begins at `indent`.
-fn wrapped(text: &str, indent: usize, columns: usize) -> String {
-    let mut out = String::new();
-    let mut used = indent;
-    for word in text.split_whitespace() {
-        let width = word.chars().count();
-        if used > indent && used + 1 + width > columns {
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', indent));
-            used = indent;
-        } else if used > indent {
-            out.push(' ');
-            used += 1;
-        }
-        out.push_str(word);
-        used += width;
-    }
-    out
 }
 
 /// Returns a command for each group that has only the group's subcommands: the manual page lists them by it.

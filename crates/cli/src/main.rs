@@ -12,7 +12,7 @@
 //! | `check.rs` | `ackord check` |
 //! | `sweep/` | `ackord sweep`: many runs at many points |
 //! | `paper.rs` | `ackord paper` |
-//! | `list.rs` | `ackord list` |
+//! | `list.rs`, `list/` | `ackord list` |
 //! | `guide.rs` | `ackord guide` |
 //! | `live.rs`, `live_papers.rs` | `ackord live`: our TCP against this machine's |
 //! | `shell.rs` | `ackord shell`: a command behind an emulated link |
@@ -33,7 +33,8 @@
 //! | `meter.rs`, `meter/` | `--meter`: a live picture of a link |
 //! | `progress.rs` | the progress bar |
 //! | `interrupt.rs` | Ctrl-C |
-//! | `console.rs` | standard output and error: colour, closed pipes |
+//! | `wrap.rs` | text broken into lines |
+//! | `console.rs` | standard output and error: colour, width, closed pipes |
 //! | `errors.rs` | every error as text and exit code |
 //!
 //! Exit codes: 0 done, 1 something failed, 2 bad input, 130 interrupted.
@@ -82,6 +83,7 @@ mod sweep;
 mod trace;
 mod validate;
 mod with_history;
+mod wrap;
 
 use clap::{ColorChoice, Parser, Subcommand};
 use console::Console;
