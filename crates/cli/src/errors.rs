@@ -22,6 +22,9 @@ pub(crate) enum Failure {
     /// A scenario is not sound.
     #[error(transparent)]
     Scenario(#[from] Errors),
+    /// A scenario is not sound; its problems have been printed as JSON.
+    #[error("the problems are on standard output")]
+    ProblemsListed,
     /// What is to be varied is not sound.
     #[error("--vary {0}")]
     Vary(VaryError),
@@ -245,6 +248,7 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Failure::Scenario(_)
+            | Failure::ProblemsListed
             | Failure::Study(_)
             | Failure::Pareto(_)
             | Failure::Vary(_)
@@ -313,6 +317,7 @@ impl Failure {
                 format!("{}at the point: {point}\n", errors.render(style))
             }
             Failure::Interrupted
+            | Failure::ProblemsListed
             | Failure::Kernel(KernelError::Interrupted)
             | Failure::CommandEnded(_)
             | Failure::Live(LiveError::Interrupted) => String::new(),

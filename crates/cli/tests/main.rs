@@ -5,6 +5,7 @@
 mod agent;
 mod broken;
 mod captures;
+mod command_line;
 mod common;
 mod dashboards;
 mod diagnose;
