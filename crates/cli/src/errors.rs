@@ -313,9 +313,7 @@ impl Failure {
             Failure::Scenario(errors) | Failure::Vary(VaryError::Scenario(errors)) => {
                 errors.render(style)
             }
-            Failure::Study(StudyError::Point { point, errors }) => {
-                format!("{}at the point: {point}\n", errors.render(style))
-            }
+            Failure::Study(error) => error.render(style),
             Failure::Interrupted
             | Failure::ProblemsListed
             | Failure::Kernel(KernelError::Interrupted)

@@ -1,10 +1,11 @@
 //! `ackord list`: mechanisms with their knobs, profiles, scenarios, papers and their verdicts.
 
-mod mechanisms;
-mod metrics;
+pub(crate) mod mechanisms;
+pub(crate) mod metrics;
 mod profiles;
 mod verdicts;
 
+use crate::completions;
 use crate::console::Console;
 use crate::errors::Failure;
 use ackord_papers::{Paper, papers};
@@ -12,6 +13,7 @@ use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
 use ackord_report::{data, table, to_terminal};
 use ackord_scenario::ScenarioFile;
 use clap::{Args, ValueEnum};
+use clap_complete::ArgValueCompleter;
 use serde::Serialize;
 
 /// List what there is to choose from
@@ -21,6 +23,7 @@ pub(crate) struct ListArguments {
     /// What to list
     what: What,
     /// Only this one; of mechanisms also a whole kind, such as `congestion` or `queue`
+    #[arg(add = ArgValueCompleter::new(completions::listed))]
     name: Option<String>,
     /// As JSON
     #[arg(long)]

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `main.rs` | the commands there are, and which function each calls |
 //! | `command_line.rs` | from words to arguments: colours, width, the nearest name for a misspelt one |
+//! | `completions.rs`, `completions/` | `ackord completions`, and the names that shells ask for |
 //! | `groups.rs` | the commands by purpose, for the help and the manual page |
 //! | `input.rs` | what several commands take: scenario files with changes, where results go |
 //! | `run.rs` | `ackord run` |
@@ -47,6 +48,7 @@ mod captures;
 mod check;
 mod command_line;
 mod compare;
+mod completions;
 mod console;
 #[cfg(feature = "daemons")]
 mod daemons;
@@ -153,7 +155,7 @@ enum Command {
     Kernel(kernel::KernelArguments),
     Trace(trace::TraceArguments),
     Script(script::ScriptArguments),
-    Completions(CompletionsArguments),
+    Completions(completions::CompletionsArguments),
     Man(man::ManArguments),
     /// Print the JSON Schema of scenario files, for editors
     ///
@@ -164,19 +166,11 @@ enum Command {
     Bench(bench::BenchArguments),
 }
 
-/// Print completions for a shell
-#[derive(clap::Args)]
-#[command(after_help = "For bash:\n  ackord completions bash > \
-                        ~/.local/share/bash-completion/completions/ackord")]
-struct CompletionsArguments {
-    /// Which shell
-    shell: clap_complete::Shell,
-}
-
 fn main() -> ExitCode {
     if ackord_live::is_guest() {
         ackord_live::be_guest();
     }
+    completions::answer();
     let arguments = command_line::parse();
     let console = Console::of_process(arguments.color);
     let outcome = match &arguments.command {
@@ -205,7 +199,7 @@ fn main() -> ExitCode {
         Command::Kernel(arguments) => kernel::kernel(arguments, &console),
         Command::Trace(arguments) => trace::trace(arguments, &console),
         Command::Script(arguments) => script::script(arguments, &console),
-        Command::Completions(arguments) => completions(arguments, &console),
+        Command::Completions(arguments) => completions::completions(arguments, &console),
         Command::Schema => schema(&console),
         Command::Bench(arguments) => bench::bench(arguments, &console),
     };
@@ -216,13 +210,6 @@ fn main() -> ExitCode {
             ExitCode::from(failure.exit_code())
         }
     }
-}
-
-fn completions(arguments: &CompletionsArguments, console: &Console) -> Result<(), Failure> {
-    let mut script = Vec::new();
-    let mut command = command_line::command();
-    clap_complete::generate(arguments.shell, &mut command, "ackord", &mut script);
-    Ok(console.print_bytes(&script)?)
 }
 
 fn schema(console: &Console) -> Result<(), Failure> {

@@ -7,6 +7,7 @@ mod broken;
 mod captures;
 mod command_line;
 mod common;
+mod completions;
 mod dashboards;
 mod diagnose;
 mod gateway;
