@@ -127,11 +127,14 @@ fn options(command: &Command) -> Vec<String> {
 /// given, since people cut words short.
 fn nearest<'a>(given: &str, known: &'a [String]) -> Option<&'a str> {
     let names = || known.iter().map(String::as_str);
-    let begins = || {
-        let letters = given.trim_start_matches('-').len();
-        names().find(|name| letters >= SHORTEST_PREFIX && name.starts_with(given))
-    };
-    ackord_units::nearest_name(given, names()).or_else(begins)
+    // Dashes are no letters that one could mistake.
+    let bare = |name: &'a str| name.trim_start_matches('-');
+    let given = given.trim_start_matches('-');
+    let alike = ackord_units::nearest_name(given, names().map(bare));
+    let whole = |alike: &str| names().find(|name| bare(name) == alike);
+    let begins =
+        || names().find(|name| given.len() >= SHORTEST_PREFIX && bare(name).starts_with(given));
+    alike.and_then(whole).or_else(begins)
 }
 
 #[cfg(test)]
@@ -178,7 +181,7 @@ mod tests {
             let error = error(line);
             assert!(error.contains("similar") && error.contains(name), "{line}: {error}");
         }
-        for line in ["xyzzy", "run x --xyzzy", "list xyzzy"] {
+        for line in ["xyzzy", "run x --xyzzy", "run x --abcd", "list xyzzy"] {
             assert!(!error(line).contains("similar"), "{line}: {}", error(line));
         }
     }

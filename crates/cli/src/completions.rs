@@ -167,11 +167,8 @@ pub(crate) fn papers_or_all(current: &OsStr) -> Vec<Candidate> {
 pub(crate) fn settings(current: &OsStr) -> Vec<Candidate> {
     let Some(current) = current.to_str() else { return Vec::new() };
     let scenario = words().iter().skip(1).find_map(|word| scenario_of(word));
-    let scenario = scenario.and_then(|file| file.check().ok());
-    keys::candidates(&keys::Names::of(scenario.as_ref()), current)
-        .into_iter()
-        .map(Candidate::new)
-        .collect()
+    let names = scenario.map(|file| keys::Names::of(&file)).unwrap_or_default();
+    keys::candidates(&names, current).into_iter().map(Candidate::new).collect()
 }
 
 /// Returns the scenario that a word names, if it does.

@@ -387,11 +387,18 @@ fn history_hint(error: &StoreError) -> &'static str {
     }
 }
 
+/// More names than these help nobody.
+const MOST_NAMES: usize = 100;
+
 /// What was probably meant, or else what there is.
 fn hint(nearest: Option<&str>, known: &[String]) -> String {
     match nearest {
         Some(nearest) => format!("; did you mean `{nearest}`?"),
         None if known.is_empty() => "; there are none".to_owned(),
+        None if known.len() > MOST_NAMES => {
+            let more = known.len() - MOST_NAMES;
+            format!("; there are: {} and {more} more", known[..MOST_NAMES].join(", "))
+        }
         None => format!("; there are: {}", known.join(", ")),
     }
 }

@@ -1,7 +1,7 @@
 //! What is delivered around the program, as far as it can be tried without installing it: the unit, manual
 //! pages, OpenWrt's files. `make package` tries the package itself.
 
-use crate::common::{ackord, output, printed, text};
+use crate::common::{ackord, output, text};
 use ackord_testing::installed;
 use std::fs;
 use std::path::{Path, PathBuf};

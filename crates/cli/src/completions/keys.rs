@@ -1,6 +1,7 @@
 //! Keys of `--set` and `--vary`: paths through the schema of scenario files, with the names of a scenario.
 
-use ackord_scenario::Scenario;
+use ackord_scenario::format::{self, Item, Table, parse};
+use ackord_scenario::{NodeKind, Scenario, ScenarioFile};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -18,19 +19,47 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Returns the names of a scenario; none without one.
-    pub(super) fn of(scenario: Option<&Scenario>) -> Names {
-        let Some(scenario) = scenario else { return Names::default() };
+    /// Returns the names of a scenario: of one that is not sound, those that stand in its text.
+    pub(super) fn of(file: &ScenarioFile) -> Names {
+        match file.check() {
+            Ok(scenario) => Names::of_scenario(&scenario),
+            Err(_) => parse(file.text()).map(|table| Names::of_text(&table)).unwrap_or_default(),
+        }
+    }
+
+    fn of_scenario(scenario: &Scenario) -> Names {
         let nodes = |kind| {
             let of_kind = scenario.nodes.iter().filter(move |node| node.kind == kind);
             of_kind.map(|node| node.name.clone()).take(MOST_NAMES).collect()
         };
         Names {
-            hosts: nodes(ackord_scenario::NodeKind::Host),
-            routers: nodes(ackord_scenario::NodeKind::Router),
+            hosts: nodes(NodeKind::Host),
+            routers: nodes(NodeKind::Router),
             links: scenario.links.iter().map(|link| link.name.clone()).take(MOST_NAMES).collect(),
             flows: scenario.flows.iter().map(|flow| flow.name.clone()).take(MOST_NAMES).collect(),
             proxies: scenario.proxies.iter().map(|it| it.name.clone()).take(MOST_NAMES).collect(),
+        }
+    }
+
+    fn of_text(table: &Table) -> Names {
+        let keys = |key: &str| -> Vec<String> {
+            let table = table.get(key).and_then(|entry| entry.item.as_table());
+            table.into_iter().flatten().map(|(name, _)| name.clone()).take(MOST_NAMES).collect()
+        };
+        let names = |key: &str| -> Vec<String> {
+            let items = match table.get(key).map(|entry| &entry.item.value) {
+                Some(format::Value::Array(items)) => &items[..],
+                _ => &[],
+            };
+            let name = |item: &Item| Some(item.as_table()?.get("name")?.item.as_text()?.to_owned());
+            items.iter().filter_map(name).take(MOST_NAMES).collect()
+        };
+        Names {
+            hosts: keys("hosts"),
+            routers: keys("routers"),
+            links: names("links"),
+            flows: names("flows"),
+            proxies: names("proxies"),
         }
     }
 
@@ -188,11 +217,10 @@ impl<'a> Walk<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_scenario::ScenarioFile;
 
     fn names(scenario: &str) -> Names {
         let file = ScenarioFile::from_library(scenario).expect("it comes along");
-        Names::of(Some(&file.check().expect("sound")))
+        Names::of(&file)
     }
 
     #[test]
@@ -227,25 +255,41 @@ mod tests {
     }
 
     #[test]
+    fn names_of_a_file_that_is_not_sound_are_those_in_its_text() {
+        let text = "[hosts.phone]\n[[links]]\nname = \"wire\"\n[[flows]]\nname = \"call\"\n";
+        let names = Names::of(&ScenarioFile::new("x.toml", text));
+        let of = |typed: &str| candidates(&names, typed);
+        let hosts = of("hosts.ph");
+        assert!(!hosts.is_empty() && hosts.iter().all(|one| one.starts_with("hosts.phone.")));
+        assert!(of("links.").contains(&"links.wire.".to_owned()), "{:?}", of("links."));
+        assert!(of("flows.call.tcp.con").contains(&"flows.call.tcp.congestion=".to_owned()));
+    }
+
+    #[test]
     fn every_key_that_is_offered_is_one_the_checker_knows() {
-        let names = names("bufferbloat");
+        let schema = ackord_scenario::json_schema();
+        let walk = Walk { schema: &schema, names: &Names::default() };
         let mut open = vec![String::new()];
         let mut keys = 0;
         while let Some(path) = open.pop() {
-            for key in candidates(&names, &path) {
-                if let Some(path) = key.strip_suffix('=') {
-                    // A value that nothing takes is refused for what it is, not for its key.
-                    let file = ScenarioFile::from_library("bufferbloat").expect("it comes along");
-                    let change = ackord_scenario::Override::new(path, "no-such-value");
-                    let refused = file.with_overrides([change]).check().map(|_| ());
-                    let errors = refused.err().map(|errors| errors.to_string()).unwrap_or_default();
-                    assert!(!errors.contains("has no key"), "{path}: {errors}");
-                    keys += 1;
-                } else if key.matches('.').count() < 4 {
-                    open.push(key);
-                }
+            for key in walk.keys(&path) {
+                let Some(path) = key.strip_suffix('=') else {
+                    if key.matches('.').count() < 4 {
+                        open.push(key);
+                    }
+                    continue;
+                };
+                let file = ScenarioFile::from_library("bufferbloat").expect("it comes along");
+                // A value that nothing takes is refused for what it is, not for its key.
+                let change = ackord_scenario::Override::new(path, "no-such-value");
+                let refused = file.with_overrides([change]).check();
+                let errors = refused.err().map(|errors| errors.to_string()).unwrap_or_default();
+                // Keys of mechanisms that this scenario does not choose are offered, too.
+                let of_another = errors.contains("allowed: kind");
+                assert!(of_another || !errors.contains("has no key `"), "{path}: {errors}");
+                keys += 1;
             }
         }
-        assert!(keys > 200, "{keys}");
+        assert!(keys > 150, "{keys}");
     }
 }
