@@ -1,4 +1,4 @@
-//! The columns that tell which point a row is of.
+//! The columns that identify the point of a row.
 
 use super::axes::{Axis, AxisKey};
 use super::metrics::TABLES;

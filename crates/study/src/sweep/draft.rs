@@ -1,4 +1,4 @@
-//! What a study file says by itself: its tables, before any scenario is looked at.
+//! The tables of a study file, read without a scenario.
 
 use super::axes::{Axis, axis_keys, changes};
 use super::keys;

@@ -62,7 +62,7 @@ fn axis(report: &mut Report, reader: &Reader<'_>, name: &str) -> Option<Axis> {
     let values = reader.get("values").map(|field| values(report, &field, paths.as_ref()));
     let (paths, mut values) = (paths?, values.unwrap_or_default());
     if report.len() > before {
-        // One without a value is not sound, and its paths are known to whoever checks the others.
+        // An axis without values is unsound; its paths remain, since problems that follow from it are not reported.
         values = Values::default();
     }
     let keys = paths.paths.into_iter().enumerate().map(|(at, (path, place))| {

@@ -22,7 +22,7 @@ pub struct StudyFile {
     folder: PathBuf,
 }
 
-/// More points or runs than these are a slip of the pen.
+/// More points or runs than these are a mistake.
 const MOST_POINTS: u128 = 100_000;
 const MOST_RUNS: u128 = 10_000_000;
 
@@ -119,7 +119,7 @@ impl StudyFile {
         }
     }
 
-    /// Returns what it says, with the scenario checked at every point.
+    /// Returns the study, with the scenario checked at every point.
     ///
     /// # Errors
     /// Everything that is wrong with the file, its changes and values included; what is wrong with the scenario
@@ -178,7 +178,7 @@ impl StudyFile {
         let (given, file) = match self.scenario(given) {
             Ok(opened) => opened,
             Err(errors) => {
-                // That there is no such file is told where it is named.
+                // The problem belongs to the line that names the file.
                 for problem in errors.problems {
                     report.add(place, "scenario", problem.wrong);
                 }
@@ -207,7 +207,7 @@ impl StudyFile {
         }
     }
 
-    /// Reports more points or runs than anybody can have meant.
+    /// Reports more points or runs than a study may have.
     fn is_small_enough(&self, report: &mut Report, draft: &Draft<'_>, until: Option<&Until>) {
         let points = draft.points();
         let each = until.map_or(draft.count.unwrap_or(1), |until| until.at_most);
