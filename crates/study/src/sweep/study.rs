@@ -244,7 +244,7 @@ impl StudyFile {
                 Rounds { problems, scenario: Ok(scenario), .. } if problems.is_empty() => {
                     Ok(Point { hash: scenario.hash(), scenario: Arc::new(scenario) })
                 }
-                unsound => Err((at, unsound)),
+                unsound => Err(Box::new((at, unsound))),
             }
         };
         let checked: Vec<Result<Point, _>> = (0..count).into_par_iter().map(point).collect();
@@ -256,7 +256,7 @@ impl StudyFile {
                     points.push(point);
                     continue;
                 }
-                Err(unsound) => unsound,
+                Err(unsound) => *unsound,
             };
             let keys: Vec<_> = keys_at(&draft.axes, &place).collect();
             let mut is_new = false;
