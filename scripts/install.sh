@@ -158,6 +158,8 @@ test)
     need ns ns2
     need busybox busybox
     need shellcheck shellcheck
+    need zsh zsh
+    need fish fish
     need man man-db
     need systemd-analyze systemd
     install_missing || echo "install: tests that need these tools will say SKIPPED" >&2

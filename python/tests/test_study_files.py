@@ -77,3 +77,29 @@ def test_a_sweep_in_python_comes_to_the_same_tables(swept: Path) -> None:
         in_python = pl.DataFrame(getattr(sweep, table))
         frame = pl.read_parquet(swept / table / "*.parquet")
         assert_frame_equal(frame.select(in_python.columns), in_python)
+
+
+NAMED = """
+version = 1
+name = "named"
+scenario = "lossy-wifi"
+[set]
+duration = "2 s"
+[axes.loss]
+key = "links.wifi.loss"
+values = { none = "none", some = { kind = "random", per_packet = "1 %" } }
+"""
+
+
+def test_names_of_axes_and_values_are_columns_and_cells_as_in_python(command: str, tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(NAMED)
+    out = tmp_path / "out"
+    subprocess.run([command, "sweep", tmp_path / "study.toml", "--out", out], check=True, capture_output=True)
+    by_duckdb = duckdb.sql(f"select loss, goodput_bit_s from '{out}/flows/*.parquet' order by run")
+    points = [
+        ak.Point({"links.wifi.loss": "none"}, loss="none"),
+        ak.Point({"links.wifi.loss": {"kind": "random", "per_packet": "1 %"}}, loss="some"),
+    ]
+    sweep = ak.sweep("lossy-wifi", points=points, set={"duration": "2 s"})
+    in_python = pl.DataFrame(sweep.flows)
+    assert by_duckdb.fetchall() == list(in_python.select("loss", "goodput_bit_s").iter_rows())

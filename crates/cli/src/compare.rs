@@ -1,5 +1,6 @@
 //! `ackord compare`: the same scenario with one choice varied.
 
+use crate::completions;
 use crate::console::Console;
 use crate::cost::CostArguments;
 use crate::errors::Failure;
@@ -11,6 +12,7 @@ use ackord_study::{
     compare_report_files, cost,
 };
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 use std::num::{NonZeroU32, NonZeroUsize};
 
 /// Run a scenario with one value varied, side by side
@@ -23,7 +25,7 @@ pub(crate) struct CompareArguments {
     #[command(flatten)]
     scenario: ScenarioArguments,
     /// What to vary, and its values; commas inside quotes, braces and brackets do not separate
-    #[arg(long, value_name = "PATH.TO.KEY=A,B,..")]
+    #[arg(long, value_name = "PATH.TO.KEY=A,B,..", add = ArgValueCompleter::new(completions::settings))]
     vary: String,
     /// How many runs of each variant, each with the next seed
     #[arg(long, value_name = "N", default_value = "1")]

@@ -22,6 +22,9 @@ pub(crate) enum Failure {
     /// A scenario is not sound.
     #[error(transparent)]
     Scenario(#[from] Errors),
+    /// A scenario is not sound; its problems have been printed as JSON.
+    #[error("the problems are on standard output")]
+    ProblemsListed,
     /// What is to be varied is not sound.
     #[error("--vary {0}")]
     Vary(VaryError),
@@ -252,6 +255,7 @@ impl Failure {
         match self {
             Failure::Scenario(_)
             | Failure::Costs(_)
+            | Failure::ProblemsListed
             | Failure::Study(_)
             | Failure::Pareto(_)
             | Failure::Vary(_)
@@ -316,10 +320,9 @@ impl Failure {
             Failure::Scenario(errors) | Failure::Vary(VaryError::Scenario(errors)) => {
                 errors.render(style)
             }
-            Failure::Study(StudyError::Point { point, errors }) => {
-                format!("{}at the point: {point}\n", errors.render(style))
-            }
+            Failure::Study(error) => error.render(style),
             Failure::Interrupted
+            | Failure::ProblemsListed
             | Failure::Kernel(KernelError::Interrupted)
             | Failure::CommandEnded(_)
             | Failure::Live(LiveError::Interrupted) => String::new(),
@@ -391,11 +394,18 @@ fn history_hint(error: &StoreError) -> &'static str {
     }
 }
 
+/// More names than these help nobody.
+const MOST_NAMES: usize = 100;
+
 /// What was probably meant, or else what there is.
 fn hint(nearest: Option<&str>, known: &[String]) -> String {
     match nearest {
         Some(nearest) => format!("; did you mean `{nearest}`?"),
         None if known.is_empty() => "; there are none".to_owned(),
+        None if known.len() > MOST_NAMES => {
+            let more = known.len() - MOST_NAMES;
+            format!("; there are: {} and {more} more", known[..MOST_NAMES].join(", "))
+        }
         None => format!("; there are: {}", known.join(", ")),
     }
 }

@@ -21,11 +21,13 @@ mod run;
 mod status;
 mod trial;
 
+use crate::completions;
 use crate::console::Console;
 use crate::errors::Failure;
 use ackord_gateway::Machine;
 use ackord_gateway::config::{ConfigFile, ConfigOptions, GatewayConfig, gateway_json_schema};
 use clap::{Args, Subcommand};
+use clap_complete::ArgValueCompleter;
 use std::path::PathBuf;
 
 /// Middleboxes and queues on a router, beside stock kernels at both ends
@@ -95,10 +97,10 @@ pub(crate) struct ConfigArguments {
     /// What is done for connections: proxy-tcp, snoop or m-tcp, with knobs behind a colon
     ///
     /// `ackord list` tells what there is; knobs are separated by commas: proxy-tcp:mode=paper.
-    #[arg(long, value_name = "REMEDY[:KNOB=VALUE,..]", requires = "wan")]
+    #[arg(long, value_name = "REMEDY[:KNOB=VALUE,..]", requires = "wan", add = ArgValueCompleter::new(completions::proxies))]
     remedy: Option<String>,
     /// The queue towards the mobile hosts: selective-drop, fq-codel and others, with knobs behind a colon
-    #[arg(long, value_name = "QUEUE[:KNOB=VALUE,..]", requires = "rate")]
+    #[arg(long, value_name = "QUEUE[:KNOB=VALUE,..]", requires = "rate", add = ArgValueCompleter::new(completions::queues))]
     queue: Option<String>,
     /// How fast that queue is emptied (20mbit): a little less than what the link behind it can do
     #[arg(long, value_name = "RATE", requires = "queue", requires = "wan")]

@@ -1,5 +1,6 @@
 //! `ackord guide`: what a mechanism does, with runs that show it.
 
+use crate::completions;
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::OutputArguments;
@@ -9,6 +10,7 @@ use ackord_report::document::Document;
 use ackord_report::{OutputFile, data, document_files, to_markdown};
 use ackord_study::guide::{self, Entry, FAMILIES, GuideError, Guided};
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -20,6 +22,7 @@ use std::collections::BTreeSet;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct GuideArguments {
     /// A mechanism or a family
+    #[arg(add = ArgValueCompleter::new(completions::guided))]
     name: Option<String>,
     /// Write a page of Markdown per family, and the pictures, into this folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "json", "name"])]

@@ -1,5 +1,6 @@
 //! What several commands take: a scenario with changes, and where its results go.
 
+use crate::completions;
 use crate::console::Console;
 use crate::errors::Failure;
 use ackord_report::document::Document;
@@ -7,6 +8,7 @@ use ackord_report::{OutputFile, WriteError, to_terminal, write_all, write_one};
 use ackord_scenario::{KernelChoice, Override, ScenarioFile};
 use ackord_uml::DEFAULT_KERNEL;
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -15,13 +17,14 @@ use std::str::FromStr;
 #[derive(Args)]
 pub(crate) struct ScenarioArguments {
     /// Scenario file, or the name of a built-in scenario (`ackord list scenarios`)
+    #[arg(add = ArgValueCompleter::new(completions::scenarios))]
     file: PathBuf,
     /// Change a value before the run; may be given several times
     ///
     /// Links and flows go by name, by number from zero, or all at once:
     /// `links.bottleneck.queue.limit="25 packets"`, `flows.*.tcp.congestion=cubic`. A value that
     /// is not allowed is refused as if it stood in the file.
-    #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE")]
+    #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE", add = ArgValueCompleter::new(completions::settings))]
     changes: Vec<Override>,
     /// This host's TCP is that of a stock Linux kernel, in simulated time; may be given several times
     ///

@@ -1,6 +1,7 @@
 //! `ackord live`: our TCP against the TCP of this machine, through an emulated path.
 
 use crate::accuracy::{self, AccuracyArguments};
+use crate::completions;
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::history::wall_time;
@@ -22,6 +23,7 @@ use ackord_study::{HistoryUse, simulate_transfer};
 use ackord_units::{Bytes, Quantity, Span, Time};
 use ackord_wire::Side;
 use clap::{Args, Subcommand};
+use clap_complete::ArgValueCompleter;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -89,10 +91,10 @@ struct FetchArguments {
 #[derive(Args)]
 struct CommonArguments {
     /// Scenario whose path is emulated and whose first flow says what our endpoint is made of
-    #[arg(long, value_name = "FILE", default_value = "lossy-wifi")]
+    #[arg(long, value_name = "FILE", default_value = "lossy-wifi", add = ArgValueCompleter::new(completions::scenarios))]
     scenario: PathBuf,
     /// Change a value of the scenario; may be given several times
-    #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE")]
+    #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE", add = ArgValueCompleter::new(completions::settings))]
     changes: Vec<Override>,
     /// Seed of the path's random streams, instead of the file's
     #[arg(long, value_name = "N")]

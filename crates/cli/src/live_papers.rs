@@ -1,5 +1,6 @@
 //! `ackord live papers`: the two phone papers on this machine's kernel.
 
+use crate::completions;
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::OutputArguments;
@@ -9,6 +10,7 @@ use ackord_live::StopHandle;
 use ackord_papers::live_papers::{LivePaper, LivePapersError, live_papers, on_this_kernel};
 use ackord_study::Effort;
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 
 /// Repeat the two phone papers on this kernel: what does a user of stock Linux gain?
 ///
@@ -24,6 +26,7 @@ Examples:
   ackord live papers --json live-papers.json")]
 pub(crate) struct LivePapersArguments {
     /// `adaptive-delack`, `ari`, or both when absent
+    #[arg(add = ArgValueCompleter::new(completions::papers_named))]
     name: Option<String>,
     /// Fewer questions and runs: five minutes
     #[arg(long)]

@@ -3,6 +3,9 @@
 //! | file | what |
 //! | --- | --- |
 //! | `main.rs` | the commands there are, and which function each calls |
+//! | `command_line.rs` | from words to arguments: colours, width, the nearest name for a misspelt one |
+//! | `completions.rs`, `completions/` | `ackord completions`, and the names that shells ask for |
+//! | `groups.rs` | the commands by purpose, for the help and the manual page |
 //! | `input.rs` | what several commands take: scenario files with changes, where results go |
 //! | `run.rs` | `ackord run` |
 //! | `compare.rs` | `ackord compare` |
@@ -11,7 +14,7 @@
 //! | `check.rs` | `ackord check` |
 //! | `sweep/` | `ackord sweep`: many runs at many points |
 //! | `paper.rs` | `ackord paper` |
-//! | `list.rs` | `ackord list` |
+//! | `list.rs`, `list/` | `ackord list` |
 //! | `guide.rs` | `ackord guide` |
 //! | `live.rs`, `live_papers.rs` | `ackord live`: our TCP against this machine's |
 //! | `shell.rs` | `ackord shell`: a command behind an emulated link |
@@ -32,7 +35,8 @@
 //! | `meter.rs`, `meter/` | `--meter`: a live picture of a link |
 //! | `progress.rs` | the progress bar |
 //! | `interrupt.rs` | Ctrl-C |
-//! | `console.rs` | standard output and error: colour, closed pipes |
+//! | `wrap.rs` | text broken into lines |
+//! | `console.rs` | standard output and error: colour, width, closed pipes |
 //! | `errors.rs` | every error as text and exit code |
 //!
 //! Exit codes: 0 done, 1 something failed, 2 bad input, 130 interrupted.
@@ -43,7 +47,9 @@ mod agent;
 mod bench;
 mod captures;
 mod check;
+mod command_line;
 mod compare;
+mod completions;
 mod console;
 mod cost;
 #[cfg(feature = "daemons")]
@@ -52,6 +58,7 @@ mod diagnose;
 mod errors;
 #[cfg(feature = "daemons")]
 mod gateway;
+mod groups;
 mod guide;
 mod history;
 mod input;
@@ -80,8 +87,9 @@ mod sweep;
 mod trace;
 mod validate;
 mod with_history;
+mod wrap;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{ColorChoice, Parser, Subcommand};
 use console::Console;
 use errors::Failure;
 #[cfg(not(feature = "meter"))]
@@ -93,7 +101,7 @@ static ALLOCATOR: ackord_sys::Allocator = ackord_sys::Allocator;
 
 /// Answers questions about TCP.
 #[derive(Parser)]
-#[command(name = "ackord", version, max_term_width = 100, after_help = EXAMPLES)]
+#[command(name = "ackord", version, after_help = EXAMPLES)]
 #[command(
     about = "Which congestion control, loss recovery, ACK policy and queue serve this traffic \
                    on this path, and what does each cost?"
@@ -101,6 +109,15 @@ static ALLOCATOR: ackord_sys::Allocator = ackord_sys::Allocator;
 struct Arguments {
     #[command(subcommand)]
     command: Command,
+    /// Colour the output: on terminals unless NO_COLOR is set (auto), always, or never
+    #[arg(
+        long,
+        value_name = "WHEN",
+        global = true,
+        default_value = "auto",
+        hide_possible_values = true
+    )]
+    color: ColorChoice,
 }
 
 const EXAMPLES: &str = "\
@@ -114,7 +131,8 @@ Begin with:
   ackord paper selective-drop --quick       a published table, and what we find
 
 FILE is a scenario file, or the name of a built-in scenario.
-Exit codes: 0 done, 1 something failed, 2 bad input, 130 interrupted.";
+Exit codes: 0 done, 1 something failed, 2 bad input, 130 interrupted.
+Tables and help are as wide as the terminal, or elsewhere as COLUMNS says.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -142,7 +160,7 @@ enum Command {
     Kernel(kernel::KernelArguments),
     Trace(trace::TraceArguments),
     Script(script::ScriptArguments),
-    Completions(CompletionsArguments),
+    Completions(completions::CompletionsArguments),
     Man(man::ManArguments),
     /// Print the JSON Schema of scenario files, for editors
     ///
@@ -153,21 +171,13 @@ enum Command {
     Bench(bench::BenchArguments),
 }
 
-/// Print completions for a shell
-#[derive(clap::Args)]
-#[command(after_help = "For bash:\n  ackord completions bash > \
-                        ~/.local/share/bash-completion/completions/ackord")]
-struct CompletionsArguments {
-    /// Which shell
-    shell: clap_complete::Shell,
-}
-
 fn main() -> ExitCode {
     if ackord_live::is_guest() {
         ackord_live::be_guest();
     }
-    let arguments = Arguments::parse();
-    let console = Console::of_process();
+    completions::answer();
+    let arguments = command_line::parse();
+    let console = Console::of_process(arguments.color);
     let outcome = match &arguments.command {
         Command::Run(arguments) => run::run(arguments, &console),
         Command::Compare(arguments) => compare::compare(arguments, &console),
@@ -188,13 +198,13 @@ fn main() -> ExitCode {
         #[cfg(not(feature = "daemons"))]
         Command::Agent(_) => Err(Failure::LeftOut("ackord agent")),
         Command::Diagnose(arguments) => diagnose::run(arguments, &console),
-        Command::Man(arguments) => man::man(Arguments::command(), arguments, &console),
+        Command::Man(arguments) => man::man(command_line::command(), arguments, &console),
         Command::Validate(arguments) => validate::validate(arguments, &console),
         Command::History(arguments) => history::history(arguments, &console),
         Command::Kernel(arguments) => kernel::kernel(arguments, &console),
         Command::Trace(arguments) => trace::trace(arguments, &console),
         Command::Script(arguments) => script::script(arguments, &console),
-        Command::Completions(arguments) => completions(arguments, &console),
+        Command::Completions(arguments) => completions::completions(arguments, &console),
         Command::Schema => schema(&console),
         Command::Bench(arguments) => bench::bench(arguments, &console),
     };
@@ -207,13 +217,6 @@ fn main() -> ExitCode {
     }
 }
 
-fn completions(arguments: &CompletionsArguments, console: &Console) -> Result<(), Failure> {
-    let mut script = Vec::new();
-    let mut command = Arguments::command();
-    clap_complete::generate(arguments.shell, &mut command, "ackord", &mut script);
-    Ok(console.print_bytes(&script)?)
-}
-
 fn schema(console: &Console) -> Result<(), Failure> {
     Ok(console.print(&ackord_report::data::to_json(&ackord_scenario::json_schema()))?)
 }
@@ -224,6 +227,6 @@ mod tests {
 
     #[test]
     fn the_arguments_are_consistent() {
-        Arguments::command().debug_assert();
+        command_line::command().debug_assert();
     }
 }

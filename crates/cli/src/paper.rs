@@ -1,5 +1,6 @@
 //! `ackord paper`: a published result beside ours.
 
+use crate::completions;
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::OutputArguments;
@@ -10,6 +11,7 @@ use ackord_papers::{self as paper, Options, Paper, PaperError, PaperReport};
 use ackord_report::{WriteError, data};
 use ackord_study::{Effort, Journal};
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 use serde::Serialize;
 use std::fs;
 
@@ -22,6 +24,7 @@ use std::fs;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct PaperArguments {
     /// Which paper (`ackord list papers`), or `all`
+    #[arg(add = ArgValueCompleter::new(completions::papers_or_all))]
     name: String,
     /// As few runs as the claims need
     #[arg(long)]

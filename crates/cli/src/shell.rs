@@ -1,5 +1,6 @@
 //! `ackord shell`: a command, or a shell, behind an emulated link.
 
+use crate::completions;
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::{JsonTarget, check_folder};
@@ -12,6 +13,7 @@ use ackord_scenario::Override;
 use ackord_study::shell::{results, summary};
 use ackord_units::Span;
 use clap::{Args, ValueEnum};
+use clap_complete::ArgValueCompleter;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::fs::File;
@@ -117,26 +119,26 @@ struct LinkArguments {
     trace: Option<Vec<String>>,
     /// Queue before the link, with knobs if they are to differ, such as codel or
     /// codel:target=15ms; see `ackord list mechanisms`
-    #[arg(long, value_name = "QUEUE[:..]")]
+    #[arg(long, value_name = "QUEUE[:..]", add = ArgValueCompleter::new(completions::queues))]
     queue: Option<String>,
     /// The same, of what the shell sends
-    #[arg(long, value_name = "QUEUE[:..]")]
+    #[arg(long, value_name = "QUEUE[:..]", add = ArgValueCompleter::new(completions::queues))]
     queue_up: Option<String>,
     /// The same, of what the shell gets
-    #[arg(long, value_name = "QUEUE[:..]")]
+    #[arg(long, value_name = "QUEUE[:..]", add = ArgValueCompleter::new(completions::queues))]
     queue_down: Option<String>,
     /// What the queues hold, such as 100 (packets) or 64kB; 1000 packets for a drop-tail queue if
     /// nothing is given
     #[arg(long, value_name = "CAPACITY")]
     limit: Option<String>,
     /// A middlebox before the link, such as snoop, with knobs if they are to differ
-    #[arg(long, value_name = "BOX[:..]")]
+    #[arg(long, value_name = "BOX[:..]", add = ArgValueCompleter::new(completions::proxies))]
     proxy: Option<String>,
     /// Propagation delay each way between this machine and the middlebox
     #[arg(long, value_name = "SPAN", requires = "proxy")]
     wired_delay: Option<String>,
     /// Begin with a link of this scenario file (or of a built-in one); options change it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", add = ArgValueCompleter::new(completions::scenarios))]
     scenario: Option<PathBuf>,
     /// Which link of the scenario, where it has several
     #[arg(long, value_name = "LINK", requires = "scenario")]

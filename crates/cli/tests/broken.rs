@@ -92,7 +92,16 @@ fn wrong_arguments_are_refused_in_the_same_way() {
             "mean `dumbbell`?",
         ),
         (&["shell", "--scenario", "dumbell", "--", "true"], "did you mean `dumbbell`?"),
+        (
+            &["shell", "--scenario", "dumbbell", "--link", "bottlenek", "--", "true"],
+            "did you mean `bottleneck`?",
+        ),
         (&["validate", "--only", "los-1"], "did you mean `loss-1`?"),
+        (&["diagnose", "--self-test", "--only", "no-such-case"], "no case of the self-test called"),
+        (
+            &["diagnose", "--verify", "a.pcap", "b.pcap", "--remedy", "nodely"],
+            "did you mean `nodelay`?",
+        ),
         (&["run", "lossy-wifi", "--set", "links.wifi.rate=1 s"], "--set links.wifi.rate=1 s"),
         (&["run", "lossy-wifi", "--set", "links.wify.rate=1 Mbit/s"], "did you mean `wifi`?"),
         (&["run", "lossy-wifi", "--set", "nonsense"], "path.to.key=VALUE"),

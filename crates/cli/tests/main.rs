@@ -5,7 +5,9 @@
 mod agent;
 mod broken;
 mod captures;
+mod command_line;
 mod common;
+mod completions;
 mod dashboards;
 mod diagnose;
 mod gateway;

@@ -1,7 +1,7 @@
 //! What is delivered around the program, as far as it can be tried without installing it: the unit, manual
-//! pages, completions, OpenWrt's files. `make package` tries the package itself.
+//! pages, OpenWrt's files. `make package` tries the package itself.
 
-use crate::common::{ackord, output, printed, text};
+use crate::common::{ackord, output, text};
 use ackord_testing::installed;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,14 +82,6 @@ fn every_command_has_a_manual_page_that_man_can_read() {
             Command::new("man").args(["--warnings", "-l", text(&page(name))]).output().unwrap();
         assert!(man.status.success() && man.stderr.is_empty(), "{}", said(&man));
         assert!(String::from_utf8_lossy(&man.stdout).contains("SYNOPSIS"));
-    }
-}
-
-#[test]
-fn completions_know_the_gateway() {
-    for shell in ["bash", "zsh", "fish"] {
-        let script = printed(&["completions", shell]);
-        assert!(script.contains("capture") && script.contains("gateway"), "{shell}");
     }
 }
 

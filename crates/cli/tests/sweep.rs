@@ -80,6 +80,10 @@ fn what_cannot_be_swept_is_refused_before_anything_is_written() {
     assert!(refused(&STUDY.replace("seeds", "seedz")).contains("did you mean `seeds`?"));
     let point = refused(&STUDY.replace("'2 %'", "'2 percent'"));
     assert!(point.contains("study.toml:8") && point.contains("at the point: flows."), "{point}");
+    let both = refused(&STUDY.replace("seeds", "seedz").replace("'2 %'", "'2 percent'"));
+    for part in ["did you mean `seeds`?", "2 percent", "study.toml: 2 errors"] {
+        assert!(both.contains(part), "{part}: {both}");
+    }
     for (arguments, told) in [
         (&["sweep", "no.toml", "--out", text(&out)][..], "no.toml"),
         (&["sweep", "x.toml", "--out", text(&out), "--shard", "9/8"], "`1/8` to `8/8`"),

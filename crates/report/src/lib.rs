@@ -51,4 +51,4 @@ pub use reports::{
     Context, PaperResults, compare_document, document_files, paper_document, run_document,
     run_files,
 };
-pub use terminal::{Screen, shows_colours, table_to_terminal, to_terminal};
+pub use terminal::{Screen, table_to_terminal, to_terminal};

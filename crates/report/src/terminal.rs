@@ -8,17 +8,10 @@ use columns::Part;
 use comfy_table::{
     CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width,
 };
-use std::ffi::OsStr;
 use std::fmt::Write;
 
 /// A rule under the headings and nothing else: numbers in columns need no lines between them.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
-
-/// Whether to show colours: on a terminal, unless its user set `NO_COLOR` to something (no-color.org). The
-/// caller looks both up.
-pub fn shows_colours(is_terminal: bool, no_color: Option<&OsStr>) -> bool {
-    is_terminal && no_color.is_none_or(OsStr::is_empty)
-}
 
 /// What a report is written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,14 +231,6 @@ mod tests {
         assert!(
             to_terminal(&document, Screen { colours: true, ..Screen::NONE }).contains('\u{1b}')
         );
-    }
-
-    #[test]
-    fn a_terminal_is_coloured_unless_its_user_objects() {
-        assert!(shows_colours(true, None));
-        assert!(shows_colours(true, Some(OsStr::new(""))));
-        assert!(!shows_colours(true, Some(OsStr::new("1"))));
-        assert!(!shows_colours(false, None));
     }
 
     #[test]

@@ -14,7 +14,7 @@
 //! | `overrides.rs` | [`Override`], `--set path.to.key=VALUE` |
 //! | `keys.rs` | every key of the format, for the checker and the schema |
 //! | `check/` | the document into a [`Scenario`], with every error there is |
-//! | `error.rs`, `render.rs` | [`Errors`] as data, and as text for people |
+//! | `error.rs`, `render.rs`, `listed.rs` | [`Errors`] as data, as text for people, as a list for programs |
 //! | `canonical.rs` | one text for one meaning, and its hash |
 //! | `route.rs` | [`Scenario::route`], the way between two nodes |
 //! | `schema.rs` | the JSON Schema of the format |
@@ -49,6 +49,7 @@ mod file;
 pub mod format;
 mod keys;
 mod library;
+mod listed;
 mod model;
 mod overrides;
 mod render;
@@ -64,6 +65,7 @@ pub use error::{Errors, NameOf, Problem, Unreadable, Wrong};
 pub use exec::{Exec, ExecCommand, ExecError};
 pub use file::ScenarioFile;
 pub use library::library;
+pub use listed::ListedProblem;
 pub use model::{
     Capture, Direction, Flow, KernelChoice, Link, Node, NodeKind, Proxy, Record, Scenario, Start,
     TraceFile, Way,

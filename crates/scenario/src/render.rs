@@ -158,7 +158,7 @@ fn visible(text: &str) -> String {
     shown
 }
 
-fn title(wrong: &Wrong) -> String {
+pub(crate) fn title(wrong: &Wrong) -> String {
     match wrong {
         Wrong::Unreadable(Unreadable::NotFound { .. }) => {
             "there is no such file, and no built-in scenario of this name".to_owned()
@@ -193,7 +193,7 @@ fn title(wrong: &Wrong) -> String {
 }
 
 /// Lines below the snippet: a word and what it says.
-fn notes(wrong: &Wrong) -> Vec<(&'static str, String)> {
+pub(crate) fn notes(wrong: &Wrong) -> Vec<(&'static str, String)> {
     const ALLOWED: &str = "allowed";
     const HELP: &str = "help";
     let meant = |nearest: &Option<String>| {

@@ -188,8 +188,12 @@ fn output(root: &Path, program: &Path, command: &str) -> Result<String, CannotCh
     let Some(arguments) = command.strip_prefix("ackord ") else {
         return Err(format!("`{command}` is not a command of this program").into());
     };
-    let done =
-        Command::new(program).args(arguments.split_whitespace()).current_dir(root).output()?;
+    let mut command_line = Command::new(program);
+    command_line.args(arguments.split_whitespace()).current_dir(root);
+    for variable in ["COLUMNS", "CLICOLOR_FORCE"] {
+        command_line.env_remove(variable);
+    }
+    let done = command_line.output()?;
     if !done.status.success() {
         let complaint = String::from_utf8_lossy(&done.stderr);
         return Err(format!("`{command}` failed: {complaint}").into());

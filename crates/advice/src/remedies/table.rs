@@ -82,6 +82,23 @@ pub fn remedies_for(cause: Cause) -> &'static [RemedyKind] {
 }
 
 impl RemedyKind {
+    /// Every remedy.
+    pub const ALL: [RemedyKind; 13] = [
+        ProxyTcp,
+        Snoop,
+        Bbr,
+        Rack,
+        Reordering,
+        InitialWindow,
+        ReceiveBuffer,
+        SendBuffer,
+        NoDelay,
+        AdaptiveAck,
+        QuickAck,
+        FqCodel,
+        SelectiveDrop,
+    ];
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {

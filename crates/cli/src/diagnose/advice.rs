@@ -8,7 +8,7 @@ use crate::input::Results;
 use crate::interrupt::Interrupt;
 use crate::progress::Meter;
 use ackord_advice::remedies::{
-    Advice, Allowance, LEAST_GAIN_PERCENT, advise, connections_to_verify, verify,
+    Advice, Allowance, LEAST_GAIN_PERCENT, RemedyKind, advise, connections_to_verify, verify,
 };
 use ackord_advice::{Remark, connections_to_trace, ends_of, lost_seconds, verification_document};
 use ackord_diagnose::{Connection, Diagnosis, Options, Remedy, Trace};
@@ -183,6 +183,8 @@ pub(super) fn check(
     console: &Console,
 ) -> Result<(), Failure> {
     let [before, after] = arguments.advice.verify.as_slice() else { return Ok(()) };
+    let remedy = arguments.advice.remedy.as_deref();
+    known_remedy(remedy)?;
     let open = |path: &Path| Sources::open(&[path.to_owned()], Passes::Again);
     let (before, after) = (open(before)?, open(after)?);
     let work = |sources| Work { arguments, sources, interrupt };
@@ -190,7 +192,6 @@ pub(super) fn check(
     super::refuse_empty(&old)?;
     let (new, _) = work(&after).read("reading", Options::default())?;
     super::refuse_empty(&new)?;
-    let remedy = arguments.advice.remedy.as_deref();
     let limit = arguments.advice.limit(interrupt);
     if arguments.advice.predicts() {
         let chosen = connections_to_verify(&old, &new, MOST_VERIFIED);
@@ -236,6 +237,17 @@ fn expect(
     }
     meter.end();
     ended
+}
+
+/// Refuses a remedy that no diagnosis names.
+fn known_remedy(given: Option<&str>) -> Result<(), Failure> {
+    let known = || RemedyKind::ALL.iter().map(|kind| kind.name());
+    match given {
+        Some(given) if !known().any(|name| name == given) => {
+            Err(Failure::unknown_name("remedy", given, known().map(str::to_owned).collect()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns a remedy that gains less than what would be offered.

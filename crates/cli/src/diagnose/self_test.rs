@@ -46,18 +46,32 @@ impl SelfTestArguments {
         self.self_test
     }
 
+    /// Refuses parts of names that no case has.
+    fn check_only(&self, cases: &[String]) -> Result<(), Failure> {
+        let unknown = |part: &&String| !cases.iter().any(|name| name.contains(part.as_str()));
+        match self.only.iter().find(unknown) {
+            Some(part) => Err(Failure::unknown_name("case of the self-test", part, cases.to_vec())),
+            None => Ok(()),
+        }
+    }
+
     /// Returns true if a case of this name is selected.
     fn takes(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|part| name.contains(part.as_str()))
     }
 
     /// Returns the cases to run. With `--out`, captures and truths are kept beside the report.
-    fn options(&self, jobs: NonZeroUsize, output: &OutputArguments) -> SelfTestOptions {
+    fn options(
+        &self,
+        jobs: NonZeroUsize,
+        output: &OutputArguments,
+    ) -> Result<SelfTestOptions, Failure> {
         let effort = if self.quick { Effort::Quick } else { Effort::Full };
         let mut cases = cases(effort, self.series);
+        self.check_only(&cases.iter().map(|plan| plan.name()).collect::<Vec<_>>())?;
         cases.retain(|plan| self.takes(&plan.name()));
         let keep = output.folder().map(|folder| folder.join("cases"));
-        SelfTestOptions { cases, jobs, keep }
+        Ok(SelfTestOptions { cases, jobs, keep })
     }
 
     fn command(&self) -> String {
@@ -82,6 +96,7 @@ pub(super) fn run(
     arguments.page.as_deref().map_or(Ok(()), check_file)?;
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = NonZeroUsize::new(jobs.unwrap_or_else(processors)).unwrap_or(NonZeroUsize::MIN);
+    let options = arguments.options(jobs, output)?;
     let interrupt = Interrupt::listen()?;
     let meter = Meter::begin("diagnosing");
     let tell = |share: f64, _: &CaseScore| {
@@ -93,7 +108,7 @@ pub(super) fn run(
             kept.retain(|one| arguments.takes(&one.truth.case));
             rescore(&kept, jobs, &diagnoser, &tell)
         }),
-        None => self_test(&arguments.options(jobs, output), &diagnoser, &tell),
+        None => self_test(&options, &diagnoser, &tell),
     };
     meter.end();
     let scores = scores.map_err(|error| match error {

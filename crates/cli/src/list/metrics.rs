@@ -18,13 +18,24 @@ pub(super) struct Entry {
     shown_as: Vec<String>,
 }
 
-pub(super) fn named(name: Option<&str>) -> Result<Vec<Entry>, Failure> {
+/// Returns every quantity, table by table.
+fn entries() -> Vec<Entry> {
     let mut all = of("run", RUN_METRICS);
     all.extend(of("flow", FLOW_METRICS));
     all.extend(of("transfer", TRANSFER_METRICS));
     all.extend(of("link", LINK_METRICS));
     all.extend(of("queue", QUEUE_METRICS));
     all.extend(of("box", PROXY_METRICS));
+    all
+}
+
+/// Returns every name with what it means.
+pub(crate) fn names() -> impl Iterator<Item = (&'static str, String)> {
+    entries().into_iter().map(|entry| (entry.name, entry.about))
+}
+
+pub(super) fn named(name: Option<&str>) -> Result<Vec<Entry>, Failure> {
+    let mut all = entries();
     let Some(name) = name else { return Ok(all) };
     let known = all.iter().map(|entry| entry.name.to_owned()).collect();
     all.retain(|entry| entry.name == name || entry.of == name);

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 /// Run a scenario at every point of a study, on all cores
 ///
-/// A study file names a scenario, what varies (lists and ranges of any of its keys), seeds, and when a point
+/// A study file names a scenario, what varies (axes of any of its keys, with lists or ranges of values), seeds, and when a point
 /// has runs enough. Each finished run is written down at once: Ctrl-C, a crash or a batch system's time limit
 /// costs the runs under way, and the same command goes on where it was. Runs that fail are recorded, with the
 /// command that makes each again, and do not stop the others; the next start tries them again.
@@ -57,9 +57,12 @@ A study file:
   name = \"buffer-size\"
   scenario = \"dumbbell\"
   seeds = 10
-  [grid]
-  \"flows.*.tcp.congestion\" = [\"reno\", \"cubic\", \"bbr\"]
-  links.bottleneck.queue.limit = { from = \"50 kB\", to = \"1000 kB\", points = 5, scale = \"log\" }";
+  [axes.congestion]
+  key = \"flows.*.tcp.congestion\"
+  values = [\"reno\", \"cubic\", \"bbr\"]
+  [axes.limit]
+  key = \"links.bottleneck.queue.limit\"
+  values = { from = \"50 kB\", to = \"1000 kB\", points = 5, scale = \"log\" }";
 
 #[derive(Subcommand)]
 enum What {

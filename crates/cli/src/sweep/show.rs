@@ -1,10 +1,12 @@
 //! `ackord sweep show`: pivot tables, the best points, plots.
 
+use crate::completions;
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::{JsonTarget, OutputArguments, Results};
 use ackord_study::sweep::{ShowOptions, show_sweep, sweep_report_files};
 use clap::Args;
+use clap_complete::ArgValueCompleter;
 use std::path::PathBuf;
 
 /// Show what a sweep came to: tables with intervals, the best points, plots
@@ -19,9 +21,9 @@ pub(super) struct ShowArguments {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Which metric; may be given several times. Without it what the study's `until` looks at, or goodput
-    #[arg(long = "metric", value_name = "METRIC")]
+    #[arg(long = "metric", value_name = "METRIC", add = ArgValueCompleter::new(completions::metrics))]
     metrics: Vec<String>,
-    /// Axes that go down, by path or a part of it; those named nowhere get a table for each value
+    /// Axes that go down, by name, path or a part of either; those named nowhere get a table for each value
     #[arg(long, value_name = "AXIS,..", value_delimiter = ',')]
     rows: Vec<String>,
     /// Axes that go across; the last one where nothing is said
@@ -31,7 +33,7 @@ pub(super) struct ShowArguments {
     ///
     /// Less is better of times, packets and segments, and more of everything else, unless `:least` or `:most`
     /// behind the metric says otherwise.
-    #[arg(long, value_name = "METRIC")]
+    #[arg(long, value_name = "METRIC", add = ArgValueCompleter::new(completions::metrics))]
     best: Option<String>,
     /// The points that no other beats in both of two metrics
     #[arg(long, value_name = "METRIC,METRIC", value_delimiter = ',', num_args = 1)]

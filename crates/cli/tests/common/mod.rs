@@ -7,10 +7,13 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// The program with these arguments, without colours from the tester's environment.
+/// The program with these arguments, without colours and width from the tester's environment.
 pub(crate) fn ackord(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ackord"));
-    command.args(arguments).env_remove("NO_COLOR").stdin(Stdio::null());
+    command.args(arguments).stdin(Stdio::null());
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+        command.env_remove(variable);
+    }
     command
 }
 

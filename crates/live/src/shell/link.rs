@@ -96,7 +96,7 @@ pub enum LinkError {
     #[error(transparent)]
     Scenario(#[from] Errors),
     /// The scenario has no link of this name, or several and none was named.
-    #[error("`{scenario}` has {}; say which with --link", several(.known, .given.as_deref()))]
+    #[error("`{scenario}` has {}", several(.known, .given.as_deref()))]
     WhichLink {
         /// The scenario.
         scenario: String,
@@ -361,8 +361,11 @@ fn mean_rate(file: &str) -> String {
 /// What a scenario has instead of the one link that is wanted.
 fn several(known: &[String], given: Option<&str>) -> String {
     let names = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    match given {
-        Some(given) => format!("no link `{given}`, only {names}"),
-        None => format!("the links {names}"),
+    let nearest =
+        given.and_then(|given| ackord_units::nearest_name(given, known.iter().map(String::as_str)));
+    match (given, nearest) {
+        (Some(given), Some(nearest)) => format!("no link `{given}`; did you mean `{nearest}`?"),
+        (Some(given), None) => format!("no link `{given}`, only {names}"),
+        (None, _) => format!("the links {names}; name one with --link"),
     }
 }

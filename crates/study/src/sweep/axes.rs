@@ -1,15 +1,21 @@
 //! What varies: values of paths, written as lists and ranges.
 
 use super::keys::RANGE;
-use ackord_scenario::format::{Field, Item, Reader, Report, Value, join};
+use ackord_scenario::format::{Field, Item, Reader, Report, Table, Value, join};
 use ackord_scenario::{Override, Place, Wrong};
 use ackord_units::portable::pow;
 use ackord_units::{Bytes, Quantity, Rate, Ratio, Span};
 use serde::{Deserialize, Serialize};
 
-/// Paths that vary together.
+/// What varies at once: a path, or several that vary together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Axis {
+    /// Name of its column; its paths name it otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
+    /// Names of its values; they are written out otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) labels: Option<Vec<String>>,
     pub(super) keys: Vec<AxisKey>,
 }
 
@@ -39,23 +45,37 @@ pub(super) enum Coordinate {
 }
 
 impl Axis {
+    /// Returns an axis that its paths name.
+    pub(super) fn of_paths(keys: Vec<AxisKey>) -> Axis {
+        Axis { name: None, labels: None, keys }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.keys.first().map_or(0, |key| key.values.len())
     }
 
-    /// What it is called in tables: its paths.
+    /// Returns what it is called in tables: its name, or else its paths.
     pub(super) fn name(&self) -> String {
+        if let Some(name) = &self.name {
+            return name.clone();
+        }
         self.keys.iter().map(|key| key.path.as_str()).collect::<Vec<_>>().join(", ")
     }
 
     /// A place on it, in words.
     pub(super) fn label(&self, at: usize) -> String {
+        if let Some(labels) = &self.labels {
+            return labels[at].clone();
+        }
         self.keys.iter().map(|key| key.values[at].label()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Its places as numbers, where they are that: in the unit in which all are written, or else the base
-    /// unit of their kind.
+    /// Its places as numbers, where they are that and have no names: in the unit in which all are written, or
+    /// else the base unit of their kind.
     pub(super) fn numbers(&self) -> Option<(Vec<f64>, String)> {
+        if self.labels.is_some() {
+            return None;
+        }
         let key = self.keys.first()?;
         let plain = || Some((key.as_numbers()?, String::new()));
         let quantity = || {
@@ -210,9 +230,7 @@ pub(super) fn changes(report: &mut Report, field: &Field<'_>) -> Vec<(Override, 
 pub(super) fn axis_keys(report: &mut Report, field: &Field<'_>) -> Vec<AxisKey> {
     let mut keys = Vec::new();
     let is_leaf = |item: &Item| match &item.value {
-        Value::Table(table) => {
-            ["step", "points", "scale"].iter().any(|key| table.contains_key(*key))
-        }
+        Value::Table(table) => is_range(table),
         _ => true,
     };
     leaves(report, field, "", &is_leaf, &mut |report, leaf| {
@@ -246,7 +264,13 @@ pub(super) fn axis_keys(report: &mut Report, field: &Field<'_>) -> Vec<AxisKey> 
     keys
 }
 
-fn twice(report: &mut Report, path: &str, values: &[(Coordinate, Place)]) {
+/// Returns whether a table is a range, by a key that only ranges have.
+pub(super) fn is_range(table: &Table) -> bool {
+    ["step", "points", "scale"].iter().any(|key| table.contains_key(*key))
+}
+
+/// Reports values that are given twice.
+pub(super) fn twice(report: &mut Report, path: &str, values: &[(Coordinate, Place)]) {
     for (at, (value, place)) in values.iter().enumerate() {
         if let Some((_, first)) = values[..at].iter().find(|(other, _)| other == value) {
             let what = format!("`{}` is given twice", value.label());
@@ -287,16 +311,16 @@ fn leaves(
     }
 }
 
-/// The parser's tables have no order of their own.
-fn in_order<T>(items: &mut [T], place: impl Fn(&T) -> &Place) {
+/// Sorts by the place in the file: the parser's tables have no order of their own.
+pub(super) fn in_order<T>(items: &mut [T], place: impl Fn(&T) -> &Place) {
     items.sort_by_key(|item| match place(item) {
         Place::Text(range) => range.start,
         _ => 0,
     });
 }
 
-/// The values of a range.
-fn range(report: &mut Report, field: &Field<'_>) -> Vec<(Coordinate, Place)> {
+/// Returns the values of a range.
+pub(super) fn range(report: &mut Report, field: &Field<'_>) -> Vec<(Coordinate, Place)> {
     let before = report.len();
     let Some(reader) = Reader::new(report, field.item, field.path.clone(), RANGE, "a range") else {
         return Vec::new();

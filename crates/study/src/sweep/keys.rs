@@ -41,6 +41,13 @@ pub(super) static FILE: &[Key] = &[
          the grid",
     ),
     optional(
+        "axes",
+        Shape::Own(named_axes),
+        "none",
+        "What varies, by names of your own: each a table with `key` (or `keys`) and `values`. They come after those of \
+         the grid; every combination is a point, and the last varies fastest",
+    ),
+    optional(
         "seeds",
         Shape::Own(seeds),
         "1",
@@ -58,6 +65,28 @@ pub(super) static FILE: &[Key] = &[
         Shape::Names,
         "none",
         "What is kept against time: `cwnd`, `rtt`, `queue-packets` and so on. Files grow with every run",
+    ),
+];
+
+/// An axis with a name.
+pub(super) static AXIS: &[Key] = &[
+    optional(
+        "key",
+        Shape::Text,
+        "none; then `keys`",
+        "What varies: a path of the scenario, as `--set` takes it",
+    ),
+    optional(
+        "keys",
+        Shape::Names,
+        "none; then `key`",
+        "Paths that vary together: each value is a list with an element for each",
+    ),
+    required(
+        "values",
+        Shape::Own(values),
+        "A list of values, a range, or a table of values by name: `{ low = \"1 %\", high = \"5 %\" }`",
+        "values = [\"1 %\", \"5 %\"]",
     ),
 ];
 
@@ -151,6 +180,23 @@ fn quantity() -> Value {
 
 fn any_table() -> Value {
     json!({ "type": "object" })
+}
+
+fn named_axes() -> Value {
+    json!({
+        "type": "object",
+        "propertyNames": { "pattern": "^[A-Za-z][A-Za-z0-9_]*$" },
+        "additionalProperties": Value::Object(table(AXIS)),
+    })
+}
+
+/// Values by name are any table that is no range.
+fn values() -> Value {
+    json!({ "anyOf": [
+        { "type": "array", "minItems": 1 },
+        Value::Object(table(RANGE)),
+        { "type": "object", "minProperties": 1 },
+    ]})
 }
 
 /// Paths may be tables in tables: `links.hop.delay = [..]`.

@@ -9,8 +9,11 @@
 //! | file | what |
 //! | --- | --- |
 //! | `keys.rs` | every key of a study file, for the checker and the schema |
-//! | `study.rs` | [`StudyFile`], [`Study`]: read, and checked at every point |
+//! | `draft.rs` | the tables of a study file, read |
+//! | `study.rs` | [`StudyFile`], [`Study`]: checked at every point |
 //! | `axes.rs` | what varies: lists, ranges, paths that vary together |
+//! | `named.rs` | axes with names, and with names for their values |
+//! | `columns.rs` | the columns that identify the point of a row |
 //! | `metrics.rs` | the tables, which metrics are kept, and one of them by its name |
 //! | `record.rs` | what is kept of a run |
 //! | `plan.rs` | everything the runs follow from; the stopping rule; shards |
@@ -23,9 +26,12 @@
 //! Not modelled: points that follow from what others came to (optimisers).
 
 mod axes;
+mod columns;
+mod draft;
 mod folder;
 mod keys;
 mod metrics;
+mod named;
 mod plan;
 mod record;
 mod shards;

@@ -172,7 +172,7 @@ impl Plan {
         differ("set", changes(&self.set), changes(&there.set));
         let axis = |plan: &Plan, at: usize| plan.axes.get(at).map_or_else(none, values);
         for at in 0..self.axes.len().max(there.axes.len()) {
-            differ("grid", axis(self, at), axis(there, at));
+            differ("axes", axis(self, at), axis(there, at));
         }
         differ("seeds", self.seeds(), there.seeds());
         let until = |plan: &Plan| plan.until.as_ref().map_or_else(none, Until::to_string);
@@ -204,12 +204,28 @@ fn changes(set: &[(String, String)]) -> String {
 
 /// An axis in words; of many values the ends.
 fn values(axis: &Axis) -> String {
-    let labels: Vec<_> = (0..axis.len()).map(|at| axis.label(at)).collect();
+    let written = |at: usize| {
+        let each: Vec<_> = axis.keys.iter().map(|key| key.values[at].label()).collect();
+        each.join(", ")
+    };
+    // What a name stands for counts, too.
+    let label = |at: usize| match &axis.labels {
+        Some(names) => format!("{} ({})", names[at], written(at)),
+        None => written(at),
+    };
+    let labels: Vec<_> = (0..axis.len()).map(label).collect();
+    let name = match &axis.name {
+        Some(name) => {
+            let paths: Vec<_> = axis.keys.iter().map(|key| key.path.as_str()).collect();
+            format!("{name} ({})", paths.join(", "))
+        }
+        None => axis.name(),
+    };
     match &labels[..] {
         [first, second, .., last] if labels.len() > 6 => {
-            format!("{} = {first}, {second} .. {last} ({} values)", axis.name(), labels.len())
+            format!("{name} = {first}, {second} .. {last} ({} values)", labels.len())
         }
-        few => format!("{} = {}", axis.name(), few.join(", ")),
+        few => format!("{name} = {}", few.join(", ")),
     }
 }
 

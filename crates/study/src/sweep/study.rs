@@ -1,16 +1,15 @@
 //! A study file on its way to a [`Study`]: read, parsed, checked at every point before anything runs.
 
-use super::axes::{Axis, axis_keys, changes};
+use super::axes::{Axis, AxisKey};
+use super::draft::Draft;
 use super::keys;
-use super::metrics::{Kept, Selected};
+use super::metrics::Kept;
 use super::plan::Until;
 use crate::labels::run_labels;
-use ackord_measure::RunLabels;
-use ackord_report::data_set::QUANTITIES;
-use ackord_scenario::format::{Field, Reader, Report, Value, parse, read, unreadable, whole};
-use ackord_scenario::{Errors, NameOf, Override, Place, Problem, Scenario, ScenarioFile, Wrong};
-use ackord_units::Ratio;
+use ackord_scenario::format::{Reader, Report, parse, read, unreadable, whole};
+use ackord_scenario::{Errors, Override, Place, Problem, Scenario, ScenarioFile, Style, Wrong};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +21,10 @@ pub struct StudyFile {
     /// Where the scenario is looked for.
     folder: PathBuf,
 }
+
+/// More points or runs than these are a mistake.
+const MOST_POINTS: u128 = 100_000;
+const MOST_RUNS: u128 = 10_000_000;
 
 /// Many runs of a scenario: at which points, how many, and what is kept of each.
 #[derive(Clone, Debug)]
@@ -58,14 +61,36 @@ pub enum StudyError {
     /// The file, or the scenario with the changes at every point, is not sound.
     #[error(transparent)]
     File(#[from] Errors),
-    /// The scenario is not sound at a point.
-    #[error("{errors}at the point {point}")]
-    Point {
-        /// Which: `links.hop.delay = 10 ms`.
-        point: String,
-        /// What is wrong there.
+    /// The scenario is not sound at points.
+    #[error("{errors}{}", points_told(at))]
+    Points {
+        /// The first points at which each problem appears: `links.hop.delay = 10 ms`.
+        at: Vec<String>,
+        /// What is wrong with the study, there and elsewhere.
         errors: Errors,
     },
+}
+
+/// Returns points as the line below their errors; of many the first.
+fn points_told(at: &[String]) -> String {
+    const MOST: usize = 5;
+    let noun = if at.len() == 1 { "point" } else { "points" };
+    let more = at.len().saturating_sub(MOST);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let first = at.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join("; ");
+    format!("at the {noun}: {first}{more}")
+}
+
+impl StudyError {
+    /// Returns the text for a terminal.
+    pub fn render(&self, style: Style) -> String {
+        match self {
+            StudyError::File(errors) => errors.render(style),
+            StudyError::Points { at, errors } => {
+                format!("{}{}\n", errors.render(style), points_told(at))
+            }
+        }
+    }
 }
 
 impl StudyFile {
@@ -94,41 +119,47 @@ impl StudyFile {
         }
     }
 
-    /// What it says, with the scenario checked at every point.
+    /// Returns the study, with the scenario checked at every point.
     ///
     /// # Errors
-    /// Everything that is wrong with the file; of unsound points the first.
+    /// Everything that is wrong with the file, its changes and values included; what is wrong with the scenario
+    /// itself only if nothing is wrong here.
     pub fn check(&self) -> Result<Study, StudyError> {
         let mut report = Report::default();
         let document = whole(parse(&self.text).map_err(|problems| self.told(problems))?);
         let root = Reader::new(&mut report, &document, String::new(), keys::FILE, "a study");
-        let draft = root.as_ref().and_then(|root| Draft::read(&mut report, root));
-        let (Some(draft), true) = (draft, report.is_empty()) else {
-            return Err(self.told(report.into_problems()).into());
-        };
-        let (scenario, file) = self.scenario(&draft)?;
-        let sets: Vec<Override> = draft.set.iter().map(|(change, ..)| change.clone()).collect();
-        let checked = file.clone().with_overrides(sets.clone()).check();
-        let base = checked.map_err(|errors| {
-            self.in_study(errors, |index| draft.set.get(index).map(|(_, key, value)| (key, value)))
-        })?;
+        let Some(root) = root else { return Err(self.told(report.into_problems()).into()) };
+        let draft = Draft::read(&mut report, &root);
         let kept = draft.kept(&mut report);
-        let labels = run_labels(&base, base.seed);
-        let until = draft.until(&mut report, &kept, &labels);
+        let base = self.base(&mut report, &draft);
+        let labels = base.as_ref().ok().map(|base| run_labels(&base.scenario, base.scenario.seed));
+        let until = labels.and_then(|labels| draft.until(&mut report, &kept, &labels));
+        self.is_small_enough(&mut report, &draft, until.as_ref());
+        let mut at = Vec::new();
+        let points = match &base {
+            Ok(base) if draft.points() <= MOST_POINTS => {
+                self.points(&mut report, &draft, base, &mut at)?
+            }
+            _ => Vec::new(),
+        };
         if !report.is_empty() {
-            return Err(self.told(report.into_problems()).into());
+            let errors = self.told(report.into_problems());
+            return Err(if at.is_empty() {
+                errors.into()
+            } else {
+                StudyError::Points { at, errors }
+            });
         }
-        self.is_small_enough(&draft, until.as_ref())?;
-        let points = self.points(&draft, &file)?;
+        let base = base?;
         let at_most = until.as_ref().map(|until| until.at_most);
         Ok(Study {
-            name: draft.name,
+            name: draft.name.expect("one that is missing was reported"),
             purpose: draft.purpose,
-            scenario,
-            set: sets,
+            scenario: base.given,
+            set: base.set,
             axes: draft.axes,
             points,
-            first_seed: draft.first_seed.unwrap_or(base.seed),
+            first_seed: draft.first_seed.unwrap_or(base.scenario.seed),
             runs: at_most.unwrap_or(draft.count.unwrap_or(1)),
             until,
             kept,
@@ -136,94 +167,123 @@ impl StudyFile {
         })
     }
 
-    /// The scenario as a command line has it, and its file.
-    fn scenario(&self, draft: &Draft<'_>) -> Result<(String, ScenarioFile), Errors> {
-        let (given, place) = &draft.scenario;
-        let opened = if given.contains(['/', '\\', '.']) {
+    /// Opens the scenario and checks it with the changes of `[set]`. Changes that are not sound are reported and
+    /// left out, so that the rest of the study can be checked in the same go.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario itself, or nothing more than what was reported.
+    fn base(&self, report: &mut Report, draft: &Draft<'_>) -> Result<Base, Errors> {
+        let nothing_more = || Errors::new(&self.name, &self.text, Vec::new());
+        let Some((given, place)) = &draft.scenario else { return Err(nothing_more()) };
+        let (given, file) = match self.scenario(given) {
+            Ok(opened) => opened,
+            Err(errors) => {
+                // The problem belongs to the line that names the file.
+                for problem in errors.problems {
+                    report.add(place, "scenario", problem.wrong);
+                }
+                return Err(nothing_more());
+            }
+        };
+        let set: Vec<Override> = draft.set.iter().map(|(change, ..)| change.clone()).collect();
+        let rounds = Rounds::of(&file, &set);
+        for (change, Problem { path, wrong, .. }, in_value) in rounds.problems {
+            let (_, key, value) = &draft.set[change];
+            report.add(if in_value { value } else { key }, &path, wrong);
+        }
+        let scenario = rounds.scenario?;
+        let is_sound = |change: &Override| !rounds.left_out.contains(&change.path);
+        let set = set.into_iter().filter(is_sound).collect();
+        Ok(Base { given, file, scenario, set, left_out: rounds.left_out })
+    }
+
+    /// Opens the scenario: how a command line names it, and its file.
+    fn scenario(&self, given: &str) -> Result<(String, ScenarioFile), Errors> {
+        if given.contains(['/', '\\', '.']) {
             let path = self.folder.join(given);
             ScenarioFile::open(&path).map(|file| (path.display().to_string(), file))
         } else {
-            ScenarioFile::from_library(given).map(|file| (given.clone(), file))
-        };
-        // That there is no such file is told where it is named.
-        opened.map_err(|errors| {
-            let place = |problem: Problem| Problem {
-                place: place.clone(),
-                path: "scenario".to_owned(),
-                ..problem
-            };
-            self.told(errors.problems.into_iter().map(place).collect())
-        })
+            ScenarioFile::from_library(given).map(|file| (given.to_owned(), file))
+        }
     }
 
-    /// More points or runs than these are a slip of the pen.
-    fn is_small_enough(&self, draft: &Draft<'_>, until: Option<&Until>) -> Result<(), Errors> {
-        const MOST_POINTS: u128 = 100_000;
-        const MOST_RUNS: u128 = 10_000_000;
-        let points = draft.axes.iter().map(|axis| axis.len() as u128);
-        let points = points.fold(1, u128::saturating_mul);
+    /// Reports more points or runs than a study may have.
+    fn is_small_enough(&self, report: &mut Report, draft: &Draft<'_>, until: Option<&Until>) {
+        let points = draft.points();
         let each = until.map_or(draft.count.unwrap_or(1), |until| until.at_most);
         let runs = points.saturating_mul(u128::from(each));
-        let (key, why, allowed) = match () {
-            () if points > MOST_POINTS => {
-                ("grid", format!("there are {points} points"), MOST_POINTS)
-            }
-            () if runs > MOST_RUNS => ("grid", format!("there may be {runs} runs"), MOST_RUNS),
-            () => return Ok(()),
+        let (why, allowed) = match () {
+            () if points > MOST_POINTS => (format!("there are {points} points"), MOST_POINTS),
+            () if runs > MOST_RUNS => (format!("there may be {runs} runs"), MOST_RUNS),
+            () => return,
         };
-        let place = draft.root.place_of(key).clone();
-        let wrong = Wrong::BadValue { why, allowed: format!("{allowed} in one study") };
-        Err(self.told(vec![Problem { place, path: key.to_owned(), wrong }]))
+        let there = |key: &&&'static str| draft.root.get(key).is_some();
+        let key = ["grid", "axes", "zip", "seeds"].iter().find(there).unwrap_or(&"until");
+        let allowed = format!("{allowed} in one study");
+        report.add(draft.root.place_of(key), key, Wrong::BadValue { why, allowed });
     }
 
-    /// Every combination, the last axis fastest.
-    fn points(&self, draft: &Draft<'_>, file: &ScenarioFile) -> Result<Vec<Point>, StudyError> {
+    /// Checks every combination, the last axis fastest. Of what is wrong each problem is reported once, and in `at`
+    /// the first point that has it.
+    ///
+    /// # Errors
+    /// Something is wrong with the scenario at a point that no line of the study stands for.
+    fn points(
+        &self,
+        report: &mut Report,
+        draft: &Draft<'_>,
+        base: &Base,
+        at: &mut Vec<String>,
+    ) -> Result<Vec<Point>, StudyError> {
         let count: usize = draft.axes.iter().map(Axis::len).product();
-        let sets = || draft.set.iter().map(|(change, ..)| change.clone());
         let point = |number: usize| {
             let at = place_of(&draft.axes, number);
-            let file =
-                file.clone().with_overrides(sets()).with_overrides(overrides(&draft.axes, &at));
-            let checked = file
-                .check()
-                .map(|scenario| Point { hash: scenario.hash(), scenario: Arc::new(scenario) });
-            checked.map_err(|errors| (at, errors))
+            let file = base.file.clone().with_overrides(base.set.iter().cloned());
+            let rounds = Rounds::of(&file, &overrides(&draft.axes, &at));
+            match rounds {
+                Rounds { problems, scenario: Ok(scenario), .. } if problems.is_empty() => {
+                    Ok(Point { hash: scenario.hash(), scenario: Arc::new(scenario) })
+                }
+                unsound => Err(Box::new((at, unsound))),
+            }
         };
-        let points: Vec<Result<Point, _>> = (0..count).into_par_iter().map(point).collect();
-        let points: Result<Vec<Point>, _> = points.into_iter().collect();
-        points.map_err(|(at, errors)| {
-            let keys = draft.axes.iter().zip(&at);
-            let places: Vec<_> = keys
-                .flat_map(|(axis, &at)| axis.keys.iter().map(move |key| (key, at)))
-                .map(|(key, at)| key.place.as_ref().zip(key.places.get(at)))
-                .collect();
-            let of_change = |index: usize| {
-                let index = index.checked_sub(draft.set.len())?;
-                places.get(index).copied().flatten()
+        let checked: Vec<Result<Point, _>> = (0..count).into_par_iter().map(point).collect();
+        let (mut points, mut known) = (Vec::new(), BTreeSet::new());
+        let mut elsewhere = None;
+        for point in checked {
+            let (place, rounds) = match point {
+                Ok(point) => {
+                    points.push(point);
+                    continue;
+                }
+                Err(unsound) => *unsound,
             };
-            let errors = self.in_study(errors, of_change);
-            StudyError::Point { point: told(&draft.axes, &at), errors }
-        })
-    }
-
-    /// Errors of changes, told where the study has them; those of the scenario stay there.
-    fn in_study<'a>(
-        &self,
-        errors: Errors,
-        place_of: impl Fn(usize) -> Option<(&'a Place, &'a Place)>,
-    ) -> Errors {
-        let path_of = |index: usize| {
-            let given = errors.overrides.get(index)?;
-            given.split_once('=').map(|(path, _)| path.len())
-        };
-        let placed = |problem: &Problem| {
-            let Place::Override { index, range } = &problem.place else { return None };
-            let (key, value) = place_of(*index)?;
-            let place = if range.start > path_of(*index)? { value } else { key };
-            Some(Problem { place: place.clone(), ..problem.clone() })
-        };
-        let ours: Option<Vec<Problem>> = errors.problems.iter().map(placed).collect();
-        ours.map_or(errors, |problems| self.told(problems))
+            let keys: Vec<_> = keys_at(&draft.axes, &place).collect();
+            let mut is_new = false;
+            for (change, Problem { path, wrong, .. }, in_value) in rounds.problems {
+                let (key, at) = keys[change];
+                let place = if in_value { key.places.get(at) } else { key.place.as_ref() };
+                let place = place.unwrap_or(&Place::File);
+                let follows = base.left_out.iter().chain(&draft.unsound);
+                let follows = follows.into_iter().any(|change| touches(change, &key.path));
+                if !follows && known.insert(format!("{place:?} {wrong:?}")) {
+                    report.add(place, &path, wrong);
+                    is_new = true;
+                }
+            }
+            if is_new {
+                at.push(told(&draft.axes, &place));
+            }
+            if let Err(errors) = rounds.scenario {
+                elsewhere.get_or_insert((told(&draft.axes, &place), errors));
+            }
+        }
+        match elsewhere {
+            Some((point, errors)) if report.is_empty() => {
+                Err(StudyError::Points { at: vec![point], errors })
+            }
+            _ => Ok(points),
+        }
     }
 
     fn told(&self, problems: Vec<Problem>) -> Errors {
@@ -231,7 +291,58 @@ impl StudyFile {
     }
 }
 
-/// The place on each axis of the point of this number.
+/// What is wrong with changes of a scenario. A path that leads nowhere hides what is wrong with values, so unsound
+/// changes are left out, and the others are checked again.
+struct Rounds {
+    /// Number of the change, what is wrong, and whether it is the value that is wrong and not the path.
+    problems: Vec<(usize, Problem, bool)>,
+    /// Paths of unsound changes.
+    left_out: Vec<String>,
+    /// The scenario with the sound changes, or what is wrong with it.
+    scenario: Result<Scenario, Errors>,
+}
+
+impl Rounds {
+    fn of(file: &ScenarioFile, changes: &[Override]) -> Rounds {
+        let mut kept: Vec<usize> = (0..changes.len()).collect();
+        let (mut problems, mut left_out) = (Vec::new(), Vec::<String>::new());
+        loop {
+            let sound = kept.iter().map(|&at| changes[at].clone());
+            let errors = match file.clone().with_overrides(sound).check() {
+                Ok(scenario) => return Rounds { problems, left_out, scenario: Ok(scenario) },
+                Err(errors) => errors,
+            };
+            let before = errors.overrides.len() - kept.len();
+            let mut wrong = BTreeSet::new();
+            for problem in &errors.problems {
+                let Place::Override { index, range } = &problem.place else {
+                    return Rounds { problems, left_out, scenario: Err(errors) };
+                };
+                let Some(&at) = index.checked_sub(before).and_then(|index| kept.get(index)) else {
+                    return Rounds { problems, left_out, scenario: Err(errors) };
+                };
+                let path = &changes[at].path;
+                if !left_out.iter().any(|change| touches(change, path)) {
+                    problems.push((at, problem.clone(), range.start > path.len()));
+                }
+                wrong.insert(at);
+            }
+            left_out.extend(wrong.iter().map(|&at| changes[at].path.clone()));
+            kept.retain(|at| !wrong.contains(at));
+        }
+    }
+}
+
+/// Returns whether a change decides about what another path may be: it names the same key of a link, flow or host, or
+/// every endpoint.
+fn touches(change: &str, path: &str) -> bool {
+    let any = |step: &str| step == "*" || step.parse::<u32>().is_ok();
+    let same = |(one, two): (&str, &str)| one == two || any(one) || any(two);
+    let of_endpoints = change.split('.').next() == Some("tcp") && path.contains("tcp");
+    of_endpoints || change.split('.').zip(path.split('.')).take(3).all(same)
+}
+
+/// Returns the place on each axis of the point of this number.
 pub(super) fn place_of(axes: &[Axis], number: usize) -> Vec<usize> {
     let mut rest = number;
     let mut at: Vec<usize> = axes
@@ -247,193 +358,32 @@ pub(super) fn place_of(axes: &[Axis], number: usize) -> Vec<usize> {
     at
 }
 
-/// What a point changes.
+/// Returns every path with the place on its axis.
+fn keys_at<'a>(axes: &'a [Axis], at: &'a [usize]) -> impl Iterator<Item = (&'a AxisKey, usize)> {
+    axes.iter().zip(at).flat_map(|(axis, &at)| axis.keys.iter().map(move |key| (key, at)))
+}
+
+/// Returns what a point changes.
 pub(super) fn overrides(axes: &[Axis], at: &[usize]) -> Vec<Override> {
-    let keys =
-        axes.iter().zip(at).flat_map(|(axis, &at)| axis.keys.iter().map(move |key| (key, at)));
-    keys.map(|(key, at)| Override::new(&key.path, key.values[at].value())).collect()
+    keys_at(axes, at).map(|(key, at)| Override::new(&key.path, key.values[at].value())).collect()
 }
 
-/// A point in words.
+/// Returns a point in words, by the names of its axes or else by their paths.
 pub(super) fn told(axes: &[Axis], at: &[usize]) -> String {
-    let keys =
-        axes.iter().zip(at).flat_map(|(axis, &at)| axis.keys.iter().map(move |key| (key, at)));
-    let told: Vec<_> =
-        keys.map(|(key, at)| format!("{} = {}", key.path, key.values[at].label())).collect();
-    told.join(", ")
+    let columns = axes.iter().zip(at).flat_map(|(axis, &at)| {
+        axis.identifying().into_iter().map(move |column| (column.name.clone(), column.text(at)))
+    });
+    columns.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// What the file says by itself.
-struct Draft<'a> {
-    root: &'a Reader<'a>,
-    name: String,
-    purpose: String,
-    scenario: (String, Place),
-    set: Vec<(Override, Place, Place)>,
-    axes: Vec<Axis>,
-    first_seed: Option<u64>,
-    count: Option<u32>,
-    series: Vec<String>,
-}
-
-impl<'a> Draft<'a> {
-    fn read(report: &mut Report, root: &'a Reader<'a>) -> Option<Draft<'a>> {
-        root.integer(report, "version");
-        let name = root.name(report, "name");
-        let purpose = root.prose(report, "purpose").unwrap_or_default();
-        let scenario = root.prose(report, "scenario");
-        let set = root.get("set").map(|field| changes(report, &field)).unwrap_or_default();
-        let axes = axes(report, root);
-        let (first_seed, count) = seeds(report, root);
-        let series = names(report, root, "series");
-        let known = || QUANTITIES.iter().map(|quantity| quantity.name);
-        for (name, field) in &series {
-            if !known().any(|known| known == name) {
-                field.report(report, Wrong::unknown_name(NameOf::Other("quantity"), name, known()));
-            }
-        }
-        Some(Draft {
-            root,
-            name: name?,
-            purpose,
-            scenario: (scenario?, root.place_of("scenario").clone()),
-            set,
-            axes,
-            first_seed,
-            count,
-            series: series.into_iter().map(|(name, _)| name).collect(),
-        })
-    }
-
-    fn kept(&self, report: &mut Report) -> Kept {
-        let wanted = names(report, self.root, "metrics");
-        let names: Vec<&str> = wanted.iter().map(|(name, _)| name.as_str()).collect();
-        let (kept, wrong) = Kept::of(&names);
-        for (at, wrong) in wrong {
-            wanted[at].1.report(report, wrong);
-        }
-        kept
-    }
-
-    fn until(&self, report: &mut Report, kept: &Kept, labels: &RunLabels) -> Option<Until> {
-        let field = self.root.get("until")?;
-        let reader = Reader::new(report, field.item, field.path, keys::UNTIL, "`until`")?;
-        let metric = reader.get("metric").and_then(|field| {
-            let name = field.text(report, "the name of a metric")?;
-            let found = Selected::of(name, kept).and_then(|found| found.among(labels));
-            found.map_err(|wrong| field.report(report, wrong)).ok()?;
-            Some(name.to_owned())
-        });
-        let within = reader.get("within").and_then(|field| {
-            let share = field.quantity::<Ratio>(report)?;
-            field.above_zero(report, share)
-        });
-        let at_least = reader.integer(report, "at_least").unwrap_or(5);
-        let at_most = reader.integer(report, "at_most");
-        let batch = reader.integer(report, "batch").unwrap_or(5);
-        let (metric, within, at_most) = (metric?, within?, at_most?);
-        if at_most < at_least {
-            let why = format!("`at_most`, {at_most}, is less than `at_least`, {at_least}");
-            let allowed = format!("{at_least} or more");
-            report.add(
-                reader.place_of("at_most"),
-                "until.at_most",
-                Wrong::BadValue { why, allowed },
-            );
-        }
-        if self.count.is_some() {
-            let what = "both `seeds` and `until` say how many runs there are".to_owned();
-            let help = "leave the count of `seeds` out: `at_most` bounds it".to_owned();
-            let first = Some(reader.place.clone());
-            report.add(self.root.place_of("seeds"), "seeds", Wrong::Other { what, help, first });
-        }
-        let number = |runs: u64| u32::try_from(runs).expect("the keys bound it");
-        Some(Until {
-            metric,
-            within: within.get(),
-            at_least: number(at_least),
-            at_most: number(at_most),
-            batch: number(batch),
-        })
-    }
-}
-
-/// The grid's axes, then those of paths that vary together.
-fn axes(report: &mut Report, root: &Reader<'_>) -> Vec<Axis> {
-    let grid = root.get("grid").map(|field| axis_keys(report, &field)).unwrap_or_default();
-    let mut axes: Vec<Axis> = grid.into_iter().map(|key| Axis { keys: vec![key] }).collect();
-    for field in root.list(report, "zip", "a list of tables, `[[zip]]`") {
-        let before = report.len();
-        let keys = axis_keys(report, &field);
-        let Some(first) = keys.first() else {
-            let why = "there is no path".to_owned();
-            let allowed = "paths with equally many values".to_owned();
-            field.report(report, Wrong::BadValue { why, allowed });
-            continue;
-        };
-        let (path, count) = (first.path.clone(), first.values.len());
-        for key in keys.iter().filter(|key| key.values.len() != count) {
-            if report.len() == before {
-                let (other, values) = (&key.path, key.values.len());
-                let why = format!("`{path}` has {count} values, and `{other}` has {values}");
-                let allowed = "equally many values for what varies together".to_owned();
-                let place = key.place.clone().unwrap_or(Place::File);
-                report.add(&place, &field.path, Wrong::BadValue { why, allowed });
-            }
-        }
-        axes.push(Axis { keys });
-    }
-    path_twice(report, &axes);
-    axes
-}
-
-fn path_twice(report: &mut Report, axes: &[Axis]) {
-    let keys: Vec<_> = axes.iter().flat_map(|axis| &axis.keys).collect();
-    for (at, key) in keys.iter().enumerate() {
-        if let Some(first) = keys[..at].iter().find(|other| other.path == key.path) {
-            let place = |key: &super::axes::AxisKey| key.place.clone().unwrap_or(Place::File);
-            let (what, name) = (NameOf::Other("axis"), key.path.clone());
-            let wrong = Wrong::Duplicate { what, name, first: place(first) };
-            report.add(&place(key), &key.path, wrong);
-        }
-    }
-}
-
-/// The first seed and how many, as far as they are said.
-fn seeds(report: &mut Report, root: &Reader<'_>) -> (Option<u64>, Option<u32>) {
-    let number = |count: Option<u64>| count.and_then(|count| u32::try_from(count).ok());
-    let Some(field) = root.get("seeds") else { return (None, None) };
-    match &field.item.value {
-        Value::Integer(count) => {
-            let count =
-                u64::try_from(*count).ok().filter(|count| (1..=keys::MOST_RUNS).contains(count));
-            if count.is_none() {
-                let why = "there has to be a run".to_owned();
-                let allowed = format!("a whole number from 1 to {}", keys::MOST_RUNS);
-                field.report(report, Wrong::BadValue { why, allowed });
-            }
-            (None, number(count))
-        }
-        Value::Table(_) => {
-            let path = field.path.clone();
-            let Some(reader) = Reader::new(report, field.item, path, keys::SEEDS, "`seeds`") else {
-                return (None, None);
-            };
-            (reader.integer(report, "first"), number(reader.integer(report, "count")))
-        }
-        _ => {
-            field.wrong_type(report, "how many, or a table like { first = 1, count = 10 }");
-            (None, None)
-        }
-    }
-}
-
-fn names<'a>(
-    report: &mut Report,
-    root: &'a Reader<'a>,
-    key: &'static str,
-) -> Vec<(String, Field<'a>)> {
-    let fields = root.list(report, key, "a list of names");
-    let named = |field: Field<'a>| Some((field.text(report, "a name")?.to_owned(), field));
-    fields.into_iter().filter_map(named).collect()
+/// The scenario of a study with the changes that every point has.
+struct Base {
+    /// As a command line has it.
+    given: String,
+    file: ScenarioFile,
+    scenario: Scenario,
+    /// Changes of `[set]` that are sound.
+    set: Vec<Override>,
+    /// Paths of those that are not.
+    left_out: Vec<String>,
 }

@@ -135,19 +135,7 @@ fn which(plan: &Plan, runs: &[RunAt]) -> Vec<Column> {
     for (number, axis) in plan.axes.iter().enumerate() {
         let places: Vec<usize> =
             runs().map(|run| place_of(&plan.axes, run.point)[number]).collect();
-        let at = || places.iter().copied();
-        for key in &axis.keys {
-            if let Some(numbers) = key.as_numbers() {
-                columns.push(Column::numbers(&key.path, "", at().map(|at| Some(numbers[at]))));
-                continue;
-            }
-            let labels: Vec<String> = key.values.iter().map(|value| value.label()).collect();
-            columns.push(Column::words(&key.path, at().map(|at| labels[at].as_str())));
-            if let Some((numbers, of)) = key.as_quantity() {
-                let name = format!("{}{}", key.path, of.suffix);
-                columns.push(Column::numbers(&name, of.unit, at().map(|at| Some(numbers[at]))));
-            }
-        }
+        columns.extend(axis.columns().iter().map(|column| column.at(&places)));
     }
     columns.push(Column::words("scenario_hash", runs().map(|run| plan.hash(run))));
     columns.push(Column::words("version", runs().map(|_| plan.version())));

@@ -89,6 +89,102 @@ fn every_point_runs_with_every_seed_and_each_row_says_which_it_is() {
     assert!(series.lines().nth(1).is_some_and(|line| line.starts_with("11,3,vegas,2 %,0.02,")));
 }
 
+const NAMED: &str = "version = 1\nname = 's'\nscenario = 'lossy-wifi'\nset = { duration = '1 s' }\n\
+                     [axes.congestion]\nkey = 'flows.*.tcp.congestion'\nvalues = ['reno', 'vegas']\n\
+                     [axes.loss]\nkey = 'links.wifi.loss'\n\
+                     values = { none = 'none', some = { kind = 'random', per_packet = '1 %' } }\n\
+                     [axes.line]\nkeys = ['links.wifi.rate', 'links.wifi.delay']\n\
+                     values = { slow = ['1 Mbit/s', '40 ms'] }\n\
+                     [axes.delay]\nkey = 'links.wifi.reverse.delay'\nvalues = { low = '5 ms', high = '9 ms' }\n";
+
+#[test]
+fn axes_with_names_give_columns_and_cells_their_names() {
+    let folder = TempDir::new().expect("a folder");
+    run(&study(NAMED), folder.path(), None, &unwatched);
+    let found = tables(folder.path());
+    let runs: Vec<&str> = found[Path::new("runs.csv")].lines().collect();
+    let columns = "run,seed,congestion,loss,line,links.wifi.rate,links.wifi.rate_bit_s,\
+                   links.wifi.delay,links.wifi.delay_s,delay,delay_s,scenario_hash";
+    assert!(runs[0].starts_with(columns), "{}", runs[0]);
+    let last = "7,1,vegas,some,slow,1 Mbit/s,1000000,40 ms,0.04,high,0.009,";
+    assert!(runs[8].starts_with(last), "{}", runs[8]);
+    let options = ShowOptions {
+        best: Some("total_goodput_bit_s".to_owned()),
+        columns: vec!["loss".to_owned()],
+        rows: vec!["congestion".to_owned(), "delay".to_owned()],
+        metrics: vec!["total_goodput_bit_s".to_owned()],
+        ..ShowOptions::default()
+    };
+    let report = show_sweep(folder.path(), &options).expect("a sweep");
+    let text = ackord_report::to_terminal(&report.document, ackord_report::Screen::NONE);
+    for part in ["Across: loss", "congestion", "delay", "none", "some", "high"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("links.wifi") && !text.contains("per_packet"), "{text}");
+    let shown: serde_json::Value = serde_json::from_str(&report.json).expect("JSON");
+    let at = serde_json::json!({
+        "congestion": "reno", "loss": "none", "line": "slow", "delay": "low"
+    });
+    assert_eq!(shown["metrics"][0]["points"][0]["at"], at);
+    let csv = String::from_utf8(report.csv).expect("text");
+    assert!(csv.starts_with("congestion,loss,line,delay,"), "{csv}");
+    let by_path = ShowOptions { columns: vec!["wifi.loss".to_owned()], ..ShowOptions::default() };
+    assert!(show_sweep(folder.path(), &by_path).is_ok(), "an axis has its path, too");
+    let wrong = ShowOptions { columns: vec!["los".to_owned() + "ses"], ..ShowOptions::default() };
+    let error = show_sweep(folder.path(), &wrong).expect_err("no such axis").to_string();
+    assert!(error.contains("did you mean `loss`?"), "{error}");
+    // Another name is another column: the series of finished runs would not have it.
+    let other = study(&NAMED.replace("axes.loss", "axes.share"));
+    let refused = Sweep::begin(&other, folder.path(), None, CSV).err().expect("another sweep");
+    assert!(refused.to_string().contains("`axes` is share (links.wifi.loss)"), "{refused}");
+}
+
+#[test]
+fn axes_with_names_run_what_a_grid_of_the_same_values_runs() {
+    let grid = STUDY.split("[grid]").next().expect("a head").to_owned()
+        + "[axes.congestion]\nkey = 'flows.download.tcp.congestion'\nvalues = ['reno', 'vegas']\n\
+           [axes.loss]\nkey = 'links.wifi.loss.per_packet'\nvalues = ['0.5 %', '2 %']\n";
+    let (named, by_path) = (study(&grid), study(STUDY));
+    let hashes = |study: &Study| -> Vec<String> {
+        study.points.iter().map(|point| point.hash.clone()).collect()
+    };
+    assert_eq!(hashes(&named), hashes(&by_path));
+}
+
+#[test]
+fn every_mistake_of_a_study_is_reported_in_one_go() {
+    let text = "version = 1\nname = 's'\nscenario = 'lossy-wifi'\nseedz = 3\n\
+                metrics = ['goodput_bits']\nset = { durration = '1 s' }\n\
+                [axes.congestion]\nkey = 'flows.*.tcp.congestion'\nvalues = ['reno', 'vegass']\n\
+                [axes.loss]\nkey = 'links.wify.loss'\nvalues = ['none']\n\
+                [axes.delay]\nkey = 'links.wifi.delay'\nvalues = ['1 ms', '1 furlong', '2 furlongs']\n\
+                [axes.rate]\nkey = 'links.wifi.rate'\nvalues = []\n";
+    let error = refused(text);
+    for (line, part) in [
+        (4, "did you mean `seeds`?"),
+        (5, "did you mean `goodput_bit_s`?"),
+        (6, "did you mean `duration`?"),
+        (9, "did you mean `vegas`?"),
+        (11, "did you mean `wifi`?"),
+        (15, "1 furlong"),
+        (15, "2 furlongs"),
+        (18, "one value at least"),
+    ] {
+        assert!(error.contains(part), "{part}: {error}");
+        assert!(error.contains(&format!("study.toml:{line}:")), "{line}: {error}");
+    }
+    assert!(error.contains("study.toml: 8 errors\n"), "each once: {error}");
+}
+
+#[test]
+fn what_only_follows_from_another_mistake_is_not_reported() {
+    let text = "version = 1\nname = 's'\nscenario = 'lossy-wifi'\n\
+                set = { links.wifi.queue = 'codle' }\n\
+                [axes.target]\nkey = 'links.wifi.queue.target'\nvalues = ['5 ms']\n";
+    let error = refused(text);
+    assert!(error.contains("did you mean `codel`?") && error.contains("1 error\n"), "{error}");
+}
+
 #[test]
 fn a_sweep_that_was_stopped_goes_on_where_it_was_and_comes_to_the_same() {
     for text in [STUDY, UNTIL] {
@@ -283,7 +379,7 @@ fn a_point_that_is_not_sound_is_told_before_anything_runs_and_by_its_name() {
     let error = refused(&text);
     assert!(error.contains("study.toml:9") && error.contains("200 %"), "{error}");
     let at =
-        "at the point flows.download.tcp.congestion = reno, links.wifi.loss.per_packet = 200 %";
+        "at the point: flows.download.tcp.congestion = reno, links.wifi.loss.per_packet = 200 %";
     assert!(error.ends_with(at), "{error}");
     let error = refused(&STUDY.replace("per_packet", "per_paket"));
     assert!(

@@ -100,19 +100,13 @@ fn best_of<'a>(plan: &Plan, metric: &'a Measured) -> Best<'a> {
     }
 }
 
-/// A point: path to value.
+/// Returns a point: its value on each axis, by the axis' name or its paths.
 fn at(plan: &Plan, point: usize) -> Map<String, Value> {
     let places = place_of(&plan.axes, point);
-    let keys = plan.axes.iter().zip(places).flat_map(|(axis, at)| {
-        axis.keys.iter().map(move |key| {
-            let value = match key.as_numbers() {
-                Some(numbers) => numbers[at].into(),
-                None => key.values[at].label().into(),
-            };
-            (key.path.clone(), value)
-        })
+    let columns = plan.axes.iter().zip(places).flat_map(|(axis, at)| {
+        axis.identifying().into_iter().map(move |column| (column.name.clone(), column.json(at)))
     });
-    keys.collect()
+    columns.collect()
 }
 
 /// A row per point.
@@ -120,12 +114,12 @@ pub(super) fn points_csv(plan: &Plan, metrics: &[&Measured]) -> Vec<u8> {
     let points = 0..plan.points();
     let mut columns = Vec::new();
     for (number, axis) in plan.axes.iter().enumerate() {
-        for key in &axis.keys {
-            let place = |point| place_of(&plan.axes, point)[number];
-            let labels: Vec<_> =
-                points.clone().map(|point| key.values[place(point)].label()).collect();
-            columns.push(Column::words(&key.path, labels.iter().map(String::as_str)));
-        }
+        let places: Vec<usize> =
+            points.clone().map(|point| place_of(&plan.axes, point)[number]).collect();
+        columns.extend(axis.identifying().iter().map(|column| {
+            let words: Vec<_> = places.iter().map(|&at| column.text(at)).collect();
+            Column::words(&column.name, words.iter().map(String::as_str))
+        }));
     }
     for metric in metrics {
         let name = |what: &str| format!("{}{what}", metric.name);

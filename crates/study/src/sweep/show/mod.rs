@@ -33,7 +33,7 @@ pub use measured::Better;
 pub struct ShowOptions {
     /// Which metrics, by name; nothing for the one the study asks about.
     pub metrics: Vec<String>,
-    /// Which axes go down, by path or a part of it.
+    /// Which axes go down, by name, path or a part of either.
     pub rows: Vec<String>,
     /// Which axes go across.
     pub columns: Vec<String>,

@@ -120,12 +120,15 @@ impl Layout {
     }
 }
 
-/// The axis of a path, or the one whose path has these words in it.
+/// Returns the axis of a name or a path, or the one whose name or path has these words in it.
 fn find(axes: &[Axis], name: &str) -> Result<usize, SweepError> {
-    let exactly = axes.iter().position(|axis| axis.keys.iter().any(|key| key.path == name));
+    let is_named = |axis: &Axis| axis.name.as_deref() == Some(name);
+    let has_path = |axis: &Axis| axis.keys.iter().any(|key| key.path == name);
+    let exactly = axes.iter().position(is_named).or_else(|| axes.iter().position(has_path));
     let within = || {
-        let found: Vec<_> =
-            (0..axes.len()).filter(|&axis| axes[axis].name().contains(name)).collect();
+        let paths = |axis: &Axis| axis.keys.iter().any(|key| key.path.contains(name));
+        let within = |axis: &Axis| axis.name().contains(name) || paths(axis);
+        let found: Vec<_> = (0..axes.len()).filter(|&axis| within(&axes[axis])).collect();
         match found[..] {
             [one] => Some(one),
             _ => None,
@@ -133,7 +136,8 @@ fn find(axes: &[Axis], name: &str) -> Result<usize, SweepError> {
     };
     exactly.or_else(within).ok_or_else(|| {
         let paths = axes.iter().flat_map(|axis| &axis.keys).map(|key| key.path.as_str());
-        super::unknown(Wrong::unknown_name(NameOf::Other("axis"), name, paths), name)
+        let names = axes.iter().filter_map(|axis| axis.name.as_deref());
+        super::unknown(Wrong::unknown_name(NameOf::Other("axis"), name, names.chain(paths)), name)
     })
 }
 
