@@ -1,6 +1,6 @@
 //! A report as data: what run, compare and paper fill in, and terminal and HTML write out.
 
-use crate::plot::Plot;
+use crate::plot::{Picture, Plot};
 use ackord_measure::Verdict;
 
 /// A report.
@@ -28,6 +28,12 @@ pub struct Section {
 /// A piece of a section.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
+    /// What came out, in a sentence: set apart from the paragraphs.
+    Answer(String),
+    /// A list of all sections; in pages only.
+    Contents,
+    /// A picture; in pages and files only.
+    Picture(Picture),
     /// A paragraph.
     Text(String),
     /// Short remarks, one per point.
@@ -122,9 +128,27 @@ impl Document {
             _ => None,
         })
     }
+
+    /// Every picture that is no plot, in order.
+    pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
+        self.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
+            Block::Picture(picture) => Some(picture),
+            _ => None,
+        })
+    }
 }
 
 impl Section {
+    /// The beginning of a report, without a heading: its answer, which stands before its facts.
+    pub fn answer(words: impl Into<String>) -> Section {
+        Section { heading: String::new(), blocks: vec![Block::Answer(words.into())] }
+    }
+
+    /// True for the beginning of a report.
+    pub fn is_answer(&self) -> bool {
+        self.heading.is_empty()
+    }
+
     /// An empty section.
     pub fn new(heading: &str) -> Section {
         Section { heading: heading.to_owned(), blocks: Vec::new() }

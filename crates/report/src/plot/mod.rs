@@ -6,9 +6,11 @@
 //! | `ticks.rs` | axis ranges and round tick values, linear and logarithmic |
 //! | `draw.rs` | a [`Plot`] laid out: title, legend above the data, grid, axes |
 //! | `marks.rs` | lines, steps, points, bars and error bars, thinned to what can be seen |
+//! | `readings.rs` | the values, for the pointer in a page |
 //! | `tiles.rs` | heat maps |
 //! | `scene.rs` | the laid-out picture as a list of shapes; colours |
 //! | `svg.rs`, `png.rs` | the list written out |
+//! | `topology/` | a network as a picture |
 //! | `font.rs` | widths and outlines of text |
 //!
 //! Not modelled: second y axes, time of day on an axis, a legend of a heat map's colours (its title may say what they mean).
@@ -17,12 +19,19 @@ mod draw;
 mod font;
 mod marks;
 mod png;
+mod readings;
 mod scene;
 mod svg;
 #[cfg(test)]
 mod tests;
 mod ticks;
 mod tiles;
+mod topology;
+
+pub(crate) use readings::readings;
+pub use topology::{Picture, Topology, TopologyFlow, TopologyLink, TopologyNode};
+
+pub use crate::segments::PlotSegments;
 
 /// A plot as data.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +46,8 @@ pub struct Plot {
     pub y: Axis,
     /// What is drawn, first to last, later over earlier.
     pub series: Vec<PlotSeries>,
+    /// Segments one by one, for a page that can be zoomed into.
+    pub segments: Option<PlotSegments>,
 }
 
 /// One axis.
@@ -143,6 +154,7 @@ impl Plot {
             x: axis(x_label, Range::Data),
             y: axis(y_label, Range::FromZero),
             series: Vec::new(),
+            segments: None,
         }
     }
 
