@@ -1,6 +1,6 @@
 // Plots that cannot be zoomed into: their pictures stay, and show the values of their points.
 
-import { READING_HELP, tip } from "./reader";
+import { READING_HELP, hasMoved, tip } from "./reader";
 
 /** As crates/report/src/plot/readings.rs writes it. */
 export interface Readings {
@@ -14,11 +14,9 @@ export interface Readings {
 /** Pixels of the page within which a point is meant by the pointer. */
 const REACH = 24;
 
-const SVG = "http://www.w3.org/2000/svg";
-
 /** A picture whose points can be read. */
 export class ReadPicture {
-  private ring = document.createElementNS(SVG, "circle");
+  private ring: Element;
   /** In the order in which keys go through them. */
   private order: number[];
   private at = -1;
@@ -29,6 +27,7 @@ export class ReadPicture {
   ) {
     const { points } = readings;
     this.order = points.map((_, i) => i).sort((a, b) => points[a][1] - points[b][1] || points[a][0] - points[b][0]);
+    this.ring = document.createElementNS(svg.namespaceURI, "circle");
     this.ring.setAttribute("class", "reading");
     this.ring.setAttribute("r", "7");
     svg.setAttribute("tabindex", "0");
@@ -46,6 +45,8 @@ export class ReadPicture {
   }
 
   private point(event: MouseEvent): void {
+    // Scrolling to the picture moves it below a pointer at rest.
+    if (!hasMoved()) return;
     const { box, ratio } = this.scale();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
     let [best, nearest] = [-1, REACH];

@@ -59,6 +59,15 @@ let shared: Tip | null = null;
 
 export const tip = (): Tip => (shared ??= new Tip());
 
+/** Where the pointer was at the last event, and whether that event moved it. */
+const pointer = { x: NaN, y: NaN, moved: false };
+addEventListener("mousemove", ({ clientX: x, clientY: y }) => {
+  Object.assign(pointer, { x, y, moved: x !== pointer.x || y !== pointer.y });
+}, { capture: true });
+
+/** Whether the pointer moved, and not the page below it. */
+export const hasMoved = (): boolean => pointer.moved;
+
 /** What stands in the help of a graph. */
 export const READING_HELP = "Shift and an arrow read the values one by one";
 
@@ -82,7 +91,8 @@ export class Reader {
   }
 
   private point({ plot, read }: Readable, event: MouseEvent): void {
-    // A button that is held draws a box.
+    // What scrolls below a pointer at rest is not meant; a button that is held draws a box.
+    if (!hasMoved()) return;
     if (event.buttons !== 0) return tip().hide();
     this.at = null;
     const box = plot.over.getBoundingClientRect();

@@ -154,7 +154,7 @@ fn estimated(estimate: &Estimate) -> String {
     let decimals = decimals_for(estimate.mean / 1e6);
     let in_mbit = |value: f64| value / 1e6;
     let (mean, half_width) = (in_mbit(estimate.mean), estimate.ci95.map(in_mbit));
-    format!("{} Mbit/s", Cell::Interval { mean, half_width, decimals }.show())
+    format!("{} Mbit/s", Cell::Amount { mean, half_width, decimals }.show())
 }
 
 fn about(value: f64) -> String {

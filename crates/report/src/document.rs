@@ -2,6 +2,7 @@
 
 use crate::plot::{Picture, Plot};
 use ackord_measure::Verdict;
+use ackord_measure::stats::amount_interval;
 
 /// A report.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -110,6 +111,16 @@ pub enum Cell {
         /// The mean.
         mean: f64,
         /// Half width; absent for a single run.
+        half_width: Option<f64>,
+        /// Digits after the point.
+        decimals: usize,
+    },
+    /// The same of a quantity that cannot be negative: an interval of Student's t that would reach below zero is
+    /// shown as [`amount_interval`] has it.
+    Amount {
+        /// The mean.
+        mean: f64,
+        /// Half width of the interval by Student's t; absent for a single run.
         half_width: Option<f64>,
         /// Digits after the point.
         decimals: usize,
@@ -241,8 +252,14 @@ impl Cell {
             Cell::Text(words) => words.clone(),
             Cell::Count(count) => count.to_string(),
             Cell::Number { value, decimals } => fixed(*value, *decimals),
-            Cell::Interval { mean, half_width: None, decimals } => fixed(*mean, *decimals),
-            Cell::Interval { mean, half_width: Some(half), decimals } => {
+            Cell::Amount { mean, half_width: Some(half), decimals } if half > mean => {
+                let [low, high] = amount_interval(*mean, *half).map(|end| fixed(end, decimals_for(end)));
+                format!("{} ({low} to {high})", fixed(*mean, *decimals))
+            }
+            Cell::Interval { mean, half_width: None, decimals }
+            | Cell::Amount { mean, half_width: None, decimals } => fixed(*mean, *decimals),
+            Cell::Interval { mean, half_width: Some(half), decimals }
+            | Cell::Amount { mean, half_width: Some(half), decimals } => {
                 format!("{} ± {}", fixed(*mean, *decimals), fixed(*half, *decimals))
             }
             Cell::Verdict(verdict) => verdict.name().to_owned(),
@@ -339,5 +356,15 @@ mod tests {
         let one = Cell::Interval { mean: 3.0, half_width: None, decimals: 1 };
         let many = Cell::Interval { mean: 3.0, half_width: Some(0.25), decimals: 2 };
         assert_eq!((one.show(), many.show()), ("3.0".to_owned(), "3.00 ± 0.25".to_owned()));
+    }
+
+    #[test]
+    fn an_interval_of_an_amount_does_not_go_below_zero() {
+        let amount = |half_width| Cell::Amount { mean: 12.0, half_width, decimals: 1 }.show();
+        assert_eq!((amount(None), amount(Some(3.0))), ("12.0".to_owned(), "12.0 ± 3.0".to_owned()));
+        // 12 / e and 12 e.
+        assert_eq!(amount(Some(12.000_001)), "12.0 (4.415 to 32.62)");
+        let never = Cell::Amount { mean: 0.0, half_width: Some(0.0), decimals: 1 };
+        assert_eq!(never.show(), "0.0 ± 0.0");
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn plot_json(plot: &Plot) -> Option<String> {
         plot.x.label.starts_with("time (") && plot.x.scale == Scale::Linear && to > from;
     let plain = plot.series.iter().all(|series| {
         !matches!(series.mark, Mark::Bars | Mark::Tiles)
-            && series.points.iter().all(|point| point.error.is_none())
+            && series.points.iter().all(|point| point.interval.is_none())
     });
     if !over_time || !plain || plot.y.scale != Scale::Linear || plot.series.is_empty() {
         return None;

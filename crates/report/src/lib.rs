@@ -52,7 +52,7 @@ pub use interactive::interactive;
 pub use markdown::to_markdown;
 pub use page::{PageData, PageDiagnosis, diagnosis_page};
 pub use reports::{
-    Context, PaperResults, compare_document, document_files, paper_document, run_document,
+    AMOUNTS, Context, PaperResults, compare_document, document_files, paper_document, run_document,
     run_files,
 };
 pub use terminal::{Screen, shows_colours, table_to_terminal, to_terminal};

@@ -13,6 +13,9 @@ use ackord_measure::{Claim, Comparison, RULE, RunSummary, SeriesSet, Verdict};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
+/// What is behind a remark on intervals by Student's t.
+pub const AMOUNTS: &str = "; one that would reach below zero is that of the logarithm of the mean";
+
 /// What a report says besides numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Context {
@@ -94,7 +97,7 @@ pub fn compare_document(
     sections.push(
         side_by_side
             .with(Block::Table(links))
-            .with(Block::Text("Intervals are 95 % by Student's t over the runs.".to_owned())),
+            .with(Block::Text(format!("Intervals are 95 % by Student's t over the runs{AMOUNTS}."))),
     );
     sections.extend(topology_section(context));
     if !series.is_empty() {

@@ -3,6 +3,8 @@
 //! Contrast is WCAG 2.1's ratio of relative luminances. Colours are compared in OKLab (Ottosson 2020) as they are, and
 //! as readers without one kind of cones see them (Machado, Oliveira and Fernandes 2009, severity 1).
 
+#![expect(clippy::disallowed_methods, reason = "colours are compared with tolerance")]
+
 use ackord_report::plot::{Mark, Plot, PlotSeries};
 
 type Colour = [f64; 3];

@@ -36,3 +36,32 @@ fn places(scenario: &Scenario, flow: &Flow) -> Option<[Capture; 2]> {
     let last = *scenario.route(receiver, sender)?.last()?;
     Some([first, last].map(|hop| Capture { link: hop.link, way: hop.way }))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{RunOptions, execute, without_progress};
+    use ackord_measure::SegmentMark;
+    use ackord_scenario::{Override, ScenarioFile};
+
+    #[test]
+    fn a_run_with_series_has_every_segment_ack_and_sack_block_at_its_sender() {
+        let file = ScenarioFile::from_library("one-flow").expect("it comes along");
+        let file = file.with_overrides([Override::new("duration", "2 s")]);
+        let scenario = file.check().expect("a sound scenario");
+        let outcome = execute(&scenario, RunOptions::with_series(1), &mut without_progress);
+        let outcome = outcome.expect("a sound run");
+        let (series, flow) = (outcome.series.expect("asked for"), &outcome.summary.flows[0]);
+        let points = &series.flows[0].segments.points;
+        let count = |mark| points.iter().filter(|point| point.mark == mark).count() as u64;
+        assert_eq!(count(SegmentMark::Retransmission), flow.retransmitted_segments);
+        // The SYN carries no data.
+        let sent = count(SegmentMark::Data) + count(SegmentMark::Retransmission);
+        assert_eq!(sent + 1, flow.segments_sent);
+        // ACKs under way at the end have been sent and not arrived.
+        let acks = count(SegmentMark::Ack);
+        assert!(acks > 0 && acks <= flow.acks_sent + 1 && acks + 40 > flow.acks_sent, "{acks}");
+        assert!(count(SegmentMark::Sack) > 0);
+        let window = points.iter().find(|point| point.mark == SegmentMark::Ack);
+        assert!(window.is_some_and(|ack| ack.to > ack.from));
+    }
+}

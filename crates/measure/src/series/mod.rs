@@ -252,9 +252,9 @@ impl Series {
 }
 
 impl Sink for Series {
-    /// Links and flows have series of their own.
+    /// Links and flows have series of their own; only a link that is not run ahead reports what passes a tap.
     fn needs_order(&self) -> bool {
-        false
+        self.flows.iter().any(|flow| flow.segments.has_tap())
     }
 
     /// # Panics

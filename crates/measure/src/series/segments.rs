@@ -92,6 +92,11 @@ impl SegmentTraceBuilder {
         self.tap = tap;
     }
 
+    /// True if ACKs come from a tap.
+    pub(super) fn has_tap(&self) -> bool {
+        self.tap.is_some()
+    }
+
     /// Sets where the stream begins, the first time it is called.
     pub(super) fn begin(&mut self, seq: Seq) {
         self.acked.get_or_insert(StreamPosition { seq, offset: 0 });

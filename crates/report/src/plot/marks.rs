@@ -37,8 +37,7 @@ impl Frame {
 /// Every vertical value that has to fit, ends of intervals included.
 pub(super) fn extents(series: &[PlotSeries]) -> impl Iterator<Item = f64> + '_ {
     series.iter().flat_map(|series| &series.points).flat_map(|point| {
-        let error = point.error.unwrap_or(0.0);
-        [point.y - error, point.y + error]
+        point.interval.unwrap_or([point.y; 2])
     })
 }
 
@@ -195,10 +194,10 @@ fn bars(series: &PlotSeries, frame: &Frame, row: BarRow, ink: Ink) -> Vec<Drawn>
 /// A vertical line with caps over the interval.
 fn error_bar(point: &PlotPoint, x: f64, frame: &Frame, ink: Ink) -> Option<[Drawn; 3]> {
     const CAP: f64 = 4.0;
-    let error = point.error.filter(|error| *error > 0.0)?;
+    let [low, high] = point.interval.filter(|[low, high]| high > low)?;
     // An interval that reaches zero on a log axis ends at the axis.
-    let low = frame.y_of(point.y - error).unwrap_or(frame.area.y + frame.area.height);
-    let high = frame.y_of(point.y + error)?;
+    let low = frame.y_of(low).unwrap_or(frame.area.y + frame.area.height);
+    let high = frame.y_of(high)?;
     let line = |points| Drawn::Line { points, ink, width: 1.2, dashed: false };
     Some([
         line(vec![(x, low), (x, high)]),

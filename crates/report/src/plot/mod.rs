@@ -32,6 +32,7 @@ pub(crate) use readings::readings;
 pub use topology::{Picture, Topology, TopologyFlow, TopologyLink, TopologyNode};
 
 pub use crate::segments::PlotSegments;
+use ackord_measure::stats::amount_interval;
 
 /// A plot as data.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,8 +106,8 @@ pub struct PlotPoint {
     pub x: f64,
     /// Vertical value.
     pub y: f64,
-    /// Half width of its interval.
-    pub error: Option<f64>,
+    /// Ends of its interval.
+    pub interval: Option<[f64; 2]>,
     /// What the colour of a tile stands for.
     pub value: Option<f64>,
 }
@@ -181,7 +182,7 @@ impl PlotSeries {
     /// A series drawn with this mark, without error bars.
     pub fn new(name: &str, mark: Mark, points: impl IntoIterator<Item = (f64, f64)>) -> PlotSeries {
         let points =
-            points.into_iter().map(|(x, y)| PlotPoint { x, y, error: None, value: None }).collect();
+            points.into_iter().map(|(x, y)| PlotPoint { x, y, interval: None, value: None }).collect();
         PlotSeries { name: name.to_owned(), mark, points, colour: None, dashed: false }
     }
 
@@ -190,7 +191,7 @@ impl PlotSeries {
         let tile = |((x, y), value): ((usize, usize), f64)| PlotPoint {
             x: x as f64,
             y: y as f64,
-            error: None,
+            interval: None,
             value: Some(value),
         };
         let points = values.into_iter().map(tile).collect();
@@ -216,7 +217,19 @@ impl PlotSeries {
     #[must_use]
     pub fn with_errors(mut self, errors: impl IntoIterator<Item = Option<f64>>) -> PlotSeries {
         for (point, error) in self.points.iter_mut().zip(errors) {
-            point.error = error;
+            point.interval = error.map(|half| [point.y - half, point.y + half]);
+        }
+        self
+    }
+
+    /// The same series of a quantity that cannot be negative with half widths by Student's t, one per point.
+    #[must_use]
+    pub fn with_amount_errors(
+        mut self,
+        errors: impl IntoIterator<Item = Option<f64>>,
+    ) -> PlotSeries {
+        for (point, error) in self.points.iter_mut().zip(errors) {
+            point.interval = error.map(|half| amount_interval(point.y, half));
         }
         self
     }

@@ -51,12 +51,13 @@ fn place(frame: &Frame, mark: Mark, point: &PlotPoint, row: marks::BarRow) -> Op
 
 fn words(plot: &Plot, mark: Mark, point: &PlotPoint) -> (String, String) {
     let across = value(&plot.x, point.x);
-    match (mark, point.value, point.error) {
+    match (mark, point.value, point.interval) {
         (Mark::Tiles, Some(shade), _) => {
             (format!("{across}, {}", value(&plot.y, point.y)), Cell::about(shade).show())
         }
-        (_, _, Some(error)) if error > 0.0 => {
-            (across, format!("{} \u{b1} {}", value(&plot.y, point.y), Cell::about(error).show()))
+        (_, _, Some([low, high])) if high > low => {
+            let [low, high] = [low, high].map(|end| Cell::about(end).show());
+            (across, format!("{} ({low} to {high})", value(&plot.y, point.y)))
         }
         _ => (across, value(&plot.y, point.y)),
     }
@@ -89,9 +90,9 @@ mod tests {
         let words: Vec<_> =
             found.points.iter().map(|(series, _, _, x, y)| (*series, x.as_str(), y.as_str())).collect();
         let expected = [
-            (0, "fifo", "1.000 \u{b1} 0.5000"),
+            (0, "fifo", "1.000 (0.5000 to 1.500)"),
             (0, "fq", "2.000"),
-            (1, "fifo", "2.000 \u{b1} 0.5000"),
+            (1, "fifo", "2.000 (1.500 to 2.500)"),
             (1, "fq", "4.000"),
         ];
         assert_eq!(words, expected);

@@ -112,8 +112,11 @@ fn sizes(topology: &Topology, layout: &Layout, font: &Font) -> Sizes {
     }
     let lowest = layout.rows.iter().copied().fold(0.0, f64::min);
     let highest = layout.rows.iter().copied().fold(0.0, f64::max);
-    // Words stand above a link, so that the first row has room for them.
-    let above = (most_lines as f64 * LINE + 10.0).max(tallest / 2.0);
+    // The words of a level link stand above it: in the first row they need room.
+    let is_first = |link: &TopologyLink| link.ends.iter().all(|end| layout.rows[*end] <= lowest);
+    let first = topology.links.iter().zip(&words).filter(|(link, _)| is_first(link));
+    let lines = first.map(|(_, words)| words.len()).max().unwrap_or(0);
+    let above = (lines as f64 * LINE + 10.0).max(NODE_HEIGHT / 2.0 + 2.0);
     let middle = |node: usize| {
         let column = layout.columns[node];
         let y = EDGE + above + (layout.rows[node] - lowest) * row;
