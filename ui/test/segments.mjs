@@ -17,6 +17,8 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-dev-shm-usage"],
 });
 
+const [DATA, AGAIN] = "dr";
+
 /** Segments of the sending end, in seconds and bytes of the stream, as the log has them. */
 function logged() {
   const lines = readFileSync(join(folder, "events.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line));
@@ -48,8 +50,15 @@ function drawn(page, time) {
     const colour = (number) => style.getPropertyValue(`--s${number}`).trim().match(/[0-9a-f]{2}/g).map((part) => parseInt(part, 16));
     const { left, top, width, height } = plot.bbox;
     const bytes = shown.plot.segments.y;
+    // A letter a pixel: data, a retransmission, or neither.
+    const [own, again] = [colour(0), colour(1)];
+    const off = (at, wanted) => Math.hypot(...wanted.map((part, i) => part - data[at + i]));
+    const letters = Array.from({ length: canvas.width * canvas.height }, (_, i) => {
+      if (data[4 * i + 3] <= 60) return ".";
+      return off(4 * i, own) < 48 ? "d" : off(4 * i, again) < 48 ? "r" : ".";
+    });
     return {
-      pixels: Array.from(data), canvas: canvas.width, left, top, width, height, data: colour(0), again: colour(1),
+      pixels: letters.join(""), canvas: canvas.width, left, top, width, height,
       x: [plot.scales.x.min, plot.scales.x.max], y: [plot.scales.y.min * bytes, plot.scales.y.max * bytes],
     };
   }, time);
@@ -60,11 +69,7 @@ function reading(picture) {
   const { pixels, canvas, left, top, width, height, x, y } = picture;
   const across = (t) => left + ((t - x[0]) * width) / (x[1] - x[0]);
   const down = (value) => top + ((y[1] - value) * height) / (y[1] - y[0]);
-  const is = (px, py, wanted) => {
-    const at = 4 * (Math.floor(py) * canvas + Math.floor(px));
-    const off = Math.hypot(...wanted.map((part, i) => part - pixels[at + i]));
-    return pixels[at + 3] > 60 && off < 48;
-  };
+  const is = (px, py, letter) => pixels[Math.floor(py) * canvas + Math.floor(px)] === letter;
   return { across, down, is, left, top, right: left + width, bottom: top + height };
 }
 
@@ -82,7 +87,9 @@ function closeUp(picture, segments) {
   for (const { t, from, to, again } of inside) {
     const [px, py] = [Math.round(across(t)) - 0.5, (down(from) + down(to)) / 2];
     if (px < left + 2 || px > right - 2 || py < top + 2 || py > bottom - 2) continue;
-    const found = is(px, py, again ? picture.again : picture.data) || (!again && is(px, py, picture.again));
+    // What is lower than a pixel is mixed with the grid below it: one of the three pixels around has the colour.
+    const colours = again ? [AGAIN] : [DATA, AGAIN];
+    const found = [-1, 0, 1].some((off) => colours.some((colour) => is(px, py + off, colour)));
     assert.ok(found, `a segment of ${from} to ${to} at ${t} s`);
   }
   const boxes = segments.map(({ t, from, to, again }) => ({ x: across(t), high: down(to), low: down(from), again }));
@@ -90,7 +97,7 @@ function closeUp(picture, segments) {
   for (let px = Math.ceil(left) + 1; px < right - 1; px++) {
     const near = boxes.filter(({ x }) => Math.abs(x - px) <= 5);
     for (let py = Math.ceil(top) + 1; py < bottom - 1; py++) {
-      for (const [colour, again] of [[picture.data, false], [picture.again, true]]) {
+      for (const [colour, again] of [[DATA, false], [AGAIN, true]]) {
         if (!is(px, py, colour)) continue;
         seen++;
         const known = near.some((box) => box.again === again && py >= box.high - 4 && py <= box.low + 4);
@@ -109,7 +116,7 @@ function extremes(picture, segments) {
     const near = (reach) => segments.filter(({ t }) => Math.abs(across(t) - px) <= reach);
     const drawnAt = [];
     for (let py = Math.ceil(top); py < bottom; py++) {
-      if (is(px, py, picture.data) || is(px, py, picture.again)) drawnAt.push(py);
+      if (is(px, py, DATA) || is(px, py, AGAIN)) drawnAt.push(py);
     }
     // A line is two pixels wide; those of the next columns may reach into this one.
     const [sure, possible] = [near(0.4), near(4)];

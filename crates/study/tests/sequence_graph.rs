@@ -22,7 +22,7 @@ fn a_browser_draws_what_the_event_log_holds_at_any_zoom() {
     let file = file.with_overrides(overrides.clone());
     let scenario = file.check().expect("a sound scenario");
     let mut log = EventLog::create(&folder.path().join("events.jsonl")).expect("a fresh folder");
-    let options = RunOptions { events: Some(&mut log), ..RunOptions::with_series(1) };
+    let options = RunOptions { seed: 1, series: true, captures: None, events: Some(&mut log) };
     let outcome = execute(&scenario, options, &mut without_progress).expect("a sound run");
     log.finish().expect("there is room");
     let origin = Origin { file: &file, overrides: &overrides, scenario: &scenario, history: None };
