@@ -270,7 +270,10 @@ mod tests {
     fn an_interval_of_an_amount_stays_above_zero_and_reaches_farther_up() {
         for (mean, half) in [(1.0, 0.5), (1.0, 1.0), (1.0, 1.5), (0.01, 3.0), (0.0, 0.0)] {
             let [low, high] = amount_interval(mean, half);
-            assert!(0.0 <= low && low <= mean && high >= mean + half, "{mean} ± {half}: {low} to {high}");
+            assert!(
+                0.0 <= low && low <= mean && high >= mean + half,
+                "{mean} ± {half}: {low} to {high}"
+            );
         }
         assert_eq!(amount_interval(4.0, 1.0), [3.0, 5.0]);
     }
@@ -280,10 +283,13 @@ mod tests {
     fn the_interval_of_an_amount_covers_as_often() {
         let mut state = 1u64;
         let mut uniform = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 11) as f64 / (1u64 << 53) as f64
         };
-        let shapes: [(fn(f64, f64) -> f64, f64); 3] = [
+        type Shape = fn(f64, f64) -> f64;
+        let shapes: [(Shape, f64); 3] = [
             (|one, _| -portable::ln(1.0 - one), 1.0),
             (|one, _| one, 0.5),
             (|one, two| if two < 0.3 { -portable::ln(1.0 - one) } else { 0.0 }, 0.3),

@@ -5,7 +5,9 @@
 use crate::document::{Cell, decimals_for};
 use crate::tables;
 use ackord_measure::stats::Estimate;
-use ackord_measure::{Claim, Claimant, Comparison, FlowSummary, LinkSummary, QueueSummary, RunSummary};
+use ackord_measure::{
+    Claim, Claimant, Comparison, FlowSummary, LinkSummary, QueueSummary, RunSummary,
+};
 
 /// States what the flows of a run got, and how the busiest link fared.
 pub(crate) fn of_run(run: &RunSummary) -> String {
@@ -38,7 +40,9 @@ fn one_flow(flow: &FlowSummary, duration_s: f64) -> String {
     let lost = flow.datagrams.as_ref().and_then(|datagrams| datagrams.lost_percent);
     match (flow.retransmitted_percent(), lost) {
         (_, Some(lost)) => words + &format!(", with {} % of its packets lost", about(lost)),
-        (Some(share), _) => words + &format!(", with {} % of its segments retransmitted", about(share)),
+        (Some(share), _) => {
+            words + &format!(", with {} % of its segments retransmitted", about(share))
+        }
         (None, None) => words,
     }
 }
@@ -71,7 +75,9 @@ fn several_flows(run: &RunSummary, flows: &[FlowSummary]) -> String {
 /// The link that was used most, with its queue; nothing if no link has a rate.
 fn busiest(run: &RunSummary) -> Option<(&LinkSummary, &QueueSummary)> {
     let used = run.links.iter().zip(&run.queues).filter(|(link, _)| link.utilisation > Some(0.0));
-    used.max_by(|(a, _), (b, _)| a.utilisation.unwrap_or(0.0).total_cmp(&b.utilisation.unwrap_or(0.0)))
+    used.max_by(|(a, _), (b, _)| {
+        a.utilisation.unwrap_or(0.0).total_cmp(&b.utilisation.unwrap_or(0.0))
+    })
 }
 
 fn fared(link: &LinkSummary, queue: &QueueSummary) -> String {
@@ -85,13 +91,18 @@ fn fared(link: &LinkSummary, queue: &QueueSummary) -> String {
         1 => "1 was dropped".to_owned(),
         count => format!("{count} were dropped"),
     };
-    format!("the busiest link, {} ({rate}), was {share:.1} % used{waited}, and {dropped}", link.name)
+    format!(
+        "the busiest link, {} ({rate}), was {share:.1} % used{waited}, and {dropped}",
+        link.name
+    )
 }
 
 /// States which variant of a comparison has the highest and the lowest goodput; nothing if there are no variants.
 pub(crate) fn of_comparison(comparison: &Comparison) -> Option<String> {
-    let total = |variant: &ackord_measure::VariantSummary| variant.estimates.of("total_goodput_bit_s");
-    let known = comparison.variants.iter().filter_map(|variant| Some((&*variant.label, total(variant)?)));
+    let total =
+        |variant: &ackord_measure::VariantSummary| variant.estimates.of("total_goodput_bit_s");
+    let known =
+        comparison.variants.iter().filter_map(|variant| Some((&*variant.label, total(variant)?)));
     let mut known: Vec<_> = known.collect();
     known.sort_by(|(_, a), (_, b)| b.mean.total_cmp(&a.mean));
     let (best, worst) = (known.first()?, known.last()?);
@@ -126,11 +137,13 @@ pub(crate) fn of_claims(claims: &[Claim]) -> Option<String> {
         hold if 2 * hold > all => Some("Most of the paper's claims hold here"),
         _ => Some("Half of the paper's claims or fewer hold here"),
     };
-    let paper = verdict.map(|verdict| format!("{verdict}: of {all}, {}.", counted([hold, differ, fail, open])));
+    let paper = verdict
+        .map(|verdict| format!("{verdict}: of {all}, {}.", counted([hold, differ, fail, open])));
     let [hold, differ, fail, open] = tables::verdicts_of(claims, Claimant::Project);
     let all = hold + differ + fail + open;
-    let ours = (all > 0)
-        .then(|| format!("Of this project's own {all} claims, {}.", counted([hold, differ, fail, open])));
+    let ours = (all > 0).then(|| {
+        format!("Of this project's own {all} claims, {}.", counted([hold, differ, fail, open]))
+    });
     let words: Vec<_> = paper.into_iter().chain(ours).collect();
     (!words.is_empty()).then(|| words.join(" "))
 }

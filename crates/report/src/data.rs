@@ -114,8 +114,12 @@ pub fn series_csv(series: &SeriesSet) -> Vec<OutputFile> {
 /// A table as CSV, with all the digits that its cells have. A column of intervals becomes two: the
 /// means, and the half widths by Student's t under `± HEADING`.
 pub fn table_csv(file: &str, table: &Table) -> OutputFile {
-    let is_interval =
-        |index: usize| table.rows.iter().any(|row| matches!(row[index], Cell::Interval { .. } | Cell::Amount { .. }));
+    let is_interval = |index: usize| {
+        table
+            .rows
+            .iter()
+            .any(|row| matches!(row[index], Cell::Interval { .. } | Cell::Amount { .. }))
+    };
     let name = |column: &Column| match column.unit.as_str() {
         "" => column.heading.clone(),
         unit => format!("{} ({unit})", column.heading),

@@ -253,7 +253,8 @@ impl Cell {
             Cell::Count(count) => count.to_string(),
             Cell::Number { value, decimals } => fixed(*value, *decimals),
             Cell::Amount { mean, half_width: Some(half), decimals } if half > mean => {
-                let [low, high] = amount_interval(*mean, *half).map(|end| fixed(end, decimals_for(end)));
+                let [low, high] =
+                    amount_interval(*mean, *half).map(|end| fixed(end, decimals_for(end)));
                 format!("{} ({low} to {high})", fixed(*mean, *decimals))
             }
             Cell::Interval { mean, half_width: None, decimals }

@@ -2,9 +2,7 @@
 
 use crate::document::{Align, Block, Cell, Document, Section, Table};
 use crate::escape::escaped;
-use crate::interactive::{
-    POLICY, SCRIPT, STYLE as INTERACTIVE_STYLE, interactive, script_json,
-};
+use crate::interactive::{POLICY, SCRIPT, STYLE as INTERACTIVE_STYLE, interactive, script_json};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("../assets/report.css");
@@ -285,7 +283,8 @@ mod tests {
         let html = to_html(&document_of("plain"));
         let start = html.find("<main>").expect("a body");
         let end = html.find("</body>").expect("a body");
-        let mut xml = html[start..end].replace("<br>", "<br/>").replace("<details open>", "<details>");
+        let mut xml =
+            html[start..end].replace("<br>", "<br/>").replace("<details open>", "<details>");
         // Behind the body there may be the page's own script, which is no XML.
         xml.truncate(xml.find("</main>").map_or(xml.len(), |at| at + "</main>".len()));
         roxmltree::Document::parse(&xml).expect("well-formed");

@@ -95,9 +95,9 @@ pub fn compare_document(
     let mut sections: Vec<_> =
         answer::of_comparison(comparison).map(Section::answer).into_iter().collect();
     sections.push(
-        side_by_side
-            .with(Block::Table(links))
-            .with(Block::Text(format!("Intervals are 95 % by Student's t over the runs{AMOUNTS}."))),
+        side_by_side.with(Block::Table(links)).with(Block::Text(format!(
+            "Intervals are 95 % by Student's t over the runs{AMOUNTS}."
+        ))),
     );
     sections.extend(topology_section(context));
     if !series.is_empty() {

@@ -14,7 +14,7 @@ use flate2::write::ZlibEncoder;
 use serde::Serialize;
 use std::io::Write;
 
-/// Points that a plot keeps one by one, all of its flows together: about a megabyte. Beyond, outlines remain.
+/// Points that a plot keeps one by one, all of its flows together: less than a megabyte. Beyond, outlines remain.
 pub(crate) const MOST_POINTS: usize = 250_000;
 
 /// The segments of the flows of a plot over time.
@@ -167,7 +167,8 @@ mod tests {
 
     #[test]
     fn beyond_their_share_points_are_left_out_from_an_instant_on_and_the_page_is_told() {
-        let points: Vec<_> = (0..10).map(|n| point(n / 2, SegmentMark::Data, n * 10, n * 10 + 10)).collect();
+        let points: Vec<_> =
+            (0..10).map(|n| point(n / 2, SegmentMark::Data, n * 10, n * 10 + 10)).collect();
         let trace = SegmentTrace { points, exact_until: Time::NEVER };
         let cut = SegmentCurve::of("a", 0, &trace, 5);
         assert_eq!((cut.count, cut.exact_until), (4, Some(2)));
@@ -178,7 +179,9 @@ mod tests {
     #[test]
     fn bulk_data_take_a_few_bytes_a_point() {
         let points: Vec<_> = (0..20_000)
-            .map(|n| point(n * 1_216_000 + n * n % 977, SegmentMark::Data, n * 1_448, n * 1_448 + 1_448))
+            .map(|n| {
+                point(n * 1_216_000 + n * n % 977, SegmentMark::Data, n * 1_448, n * 1_448 + 1_448)
+            })
             .collect();
         let trace = SegmentTrace { points, exact_until: Time::NEVER };
         let curve = SegmentCurve::of("a", 0, &trace, MOST_POINTS);

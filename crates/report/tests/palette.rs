@@ -152,7 +152,8 @@ fn a_picture_by_itself_has_the_colours_of_the_light_page() {
     let svg = plot.to_svg();
     let (_, light) = themes()[0];
     for number in 0..7 {
-        let (_, rest) = svg.split_once(&format!("class=\"l-s{number}\" stroke=\"#")).expect("drawn");
+        let (_, rest) =
+            svg.split_once(&format!("class=\"l-s{number}\" stroke=\"#")).expect("drawn");
         assert_eq!(parsed(&rest[..6]), variable(light, &format!("s{number}")), "s{number}");
     }
 }

@@ -163,7 +163,8 @@ fn a_comparison_shows_each_variant_with_its_interval() {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains('±') && text.contains("vegas"), "{text}");
     let html = to_html(&document);
-    let parts = ["class=\"answer\"", "Of 2 values of congestion", "<table", "class=\"ackord-plot\""];
+    let parts =
+        ["class=\"answer\"", "Of 2 values of congestion", "<table", "class=\"ackord-plot\""];
     assert!(places(&html, parts).is_sorted(), "{:?}", places(&html, parts));
     let svg = document.plots().next().expect("windows").to_svg();
     assert!(svg.contains("reno: flow0: cwnd") && svg.contains("vegas: flow1: cwnd"));

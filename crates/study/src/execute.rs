@@ -4,10 +4,10 @@ use crate::capture::{CaptureError, CaptureSink, with_captures};
 use crate::kernels::kernels_of;
 use crate::labels::run_labels;
 use crate::live_run::{LiveRunError, LiveRunOptions, live_run};
-use crate::sender_taps::{sender_taps, with_sender_taps};
 use crate::run::{
     Ending, Progress, RunOptions, RunOutcome, VERSION, count_proxies, queues_at_end, series_options,
 };
+use crate::sender_taps::{sender_taps, with_sender_taps};
 use ackord_events::Sink;
 use ackord_measure::{RunIdentity, Series, Summary};
 use ackord_path::Conservation;

@@ -34,7 +34,8 @@ fn a_browser_draws_what_the_event_log_holds_at_any_zoom() {
         .arg(folder.path())
         .output()
         .expect("node starts");
-    let [told, complaint] = [&tried.stdout, &tried.stderr].map(|text| String::from_utf8_lossy(text));
+    let [told, complaint] =
+        [&tried.stdout, &tried.stderr].map(|text| String::from_utf8_lossy(text));
     assert!(tried.status.success(), "{told}{complaint}");
     println!("{told}");
 }

@@ -43,8 +43,8 @@ pub const DETAILED_FLOWS: usize = 7;
 
 impl Default for SeriesOptions {
     /// 4096 points per series, and as many again of a thinned one's beginning: at most 131 kB
-    /// each, more than a plot has columns. 250,000 segments: 8 MB in memory, and about a megabyte in a
-    /// report.
+    /// each, more than a plot has columns. 250,000 segments: 8 MB in memory, and less than a megabyte in
+    /// a report.
     fn default() -> SeriesOptions {
         SeriesOptions { max_points: 4_096, interval: None, max_segments: 250_000 }
     }
@@ -204,10 +204,7 @@ impl Series {
     /// The same sink, which takes ACKs, SACK blocks and windows from the packets that pass these taps, one per flow.
     /// For a flow without taps it takes ACKs from [`Event::AckAdvanced`], and knows no windows.
     #[must_use]
-    pub fn with_sender_taps(
-        mut self,
-        taps: impl IntoIterator<Item = Option<SenderTap>>,
-    ) -> Series {
+    pub fn with_sender_taps(mut self, taps: impl IntoIterator<Item = Option<SenderTap>>) -> Series {
         for (flow, tap) in self.flows.iter_mut().zip(taps) {
             flow.segments.listen(tap);
         }

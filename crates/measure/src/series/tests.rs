@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{FlowLabel, LinkLabel};
-use ackord_events::{CwndReason, DropReason, EndpointId, LinkId};
 use ackord_events::TapPoint;
+use ackord_events::{CwndReason, DropReason, EndpointId, LinkId};
 use ackord_wire::{Flags, FlowId, Packet, SackBlock, Segment};
 
 const SENDER: EndpointId = EndpointId { flow: FlowId(0), side: Side::Client };
@@ -169,11 +169,8 @@ fn a_tap_gives_acks_with_scaled_windows_and_sack_blocks_across_the_wrap() {
     ack.options.sack.push(SackBlock { start: Seq(isn) + 1, end: Seq(isn) + 401 });
     tapped(&mut series, ms(5), Side::Server, ack);
     series.emit(ms(6), sent(SENDER, isn.wrapping_add(401), 400, SegmentKind::Retransmission));
-    let advanced = Event::AckAdvanced {
-        endpoint: SENDER,
-        bytes: Bytes(400),
-        stream_offset: Bytes(400),
-    };
+    let advanced =
+        Event::AckAdvanced { endpoint: SENDER, bytes: Bytes(400), stream_offset: Bytes(400) };
     series.emit(ms(5), advanced);
     let segments = &series.finish(ms(1_000)).flows[0].segments;
     assert_eq!(segments.exact_until, Time::NEVER);

@@ -36,9 +36,10 @@ impl Frame {
 
 /// Every vertical value that has to fit, ends of intervals included.
 pub(super) fn extents(series: &[PlotSeries]) -> impl Iterator<Item = f64> + '_ {
-    series.iter().flat_map(|series| &series.points).flat_map(|point| {
-        point.interval.unwrap_or([point.y; 2])
-    })
+    series
+        .iter()
+        .flat_map(|series| &series.points)
+        .flat_map(|point| point.interval.unwrap_or([point.y; 2]))
 }
 
 /// The shapes of all series.

@@ -181,8 +181,10 @@ impl Plot {
 impl PlotSeries {
     /// A series drawn with this mark, without error bars.
     pub fn new(name: &str, mark: Mark, points: impl IntoIterator<Item = (f64, f64)>) -> PlotSeries {
-        let points =
-            points.into_iter().map(|(x, y)| PlotPoint { x, y, interval: None, value: None }).collect();
+        let points = points
+            .into_iter()
+            .map(|(x, y)| PlotPoint { x, y, interval: None, value: None })
+            .collect();
         PlotSeries { name: name.to_owned(), mark, points, colour: None, dashed: false }
     }
 

@@ -83,12 +83,16 @@ mod tests {
         let mut plot = Plot::new("p", "P", "queue", "goodput (Mbit/s)");
         plot.x.scale = Scale::Categories(vec!["fifo".to_owned(), "fq".to_owned()]);
         let bars = |name: &str, y| {
-            PlotSeries::new(name, Mark::Bars, [(0.0, y), (1.0, 2.0 * y)]).with_errors([Some(0.5), None])
+            PlotSeries::new(name, Mark::Bars, [(0.0, y), (1.0, 2.0 * y)])
+                .with_errors([Some(0.5), None])
         };
         let plot = plot.with(bars("reno", 1.0)).with(bars("cubic", 2.0));
         let found = readings(&plot);
-        let words: Vec<_> =
-            found.points.iter().map(|(series, _, _, x, y)| (*series, x.as_str(), y.as_str())).collect();
+        let words: Vec<_> = found
+            .points
+            .iter()
+            .map(|(series, _, _, x, y)| (*series, x.as_str(), y.as_str()))
+            .collect();
         let expected = [
             (0, "fifo", "1.000 (0.5000 to 1.500)"),
             (0, "fq", "2.000"),

@@ -1,8 +1,8 @@
 //! The picture of a network: boxes, links with their words, flows beside the links, a legend.
 
+use super::super::Shape;
 use super::super::font::Font;
 use super::super::scene::{Anchor, Area, Drawn, Ink, PALETTE, Scene, Words};
-use super::super::Shape;
 use super::groups::{Counts, stem};
 use super::layout::Layout;
 use super::{Topology, TopologyLink};
@@ -81,7 +81,12 @@ fn title(topology: &Topology, counts: &Counts) -> String {
         1 => format!("1 {what}"),
         _ => format!("{count} {what}s"),
     };
-    format!("Topology: {}, {}, {}", many(hosts, "host"), many(routers, "router"), many(flows, "flow"))
+    format!(
+        "Topology: {}, {}, {}",
+        many(hosts, "host"),
+        many(routers, "router"),
+        many(flows, "flow")
+    )
 }
 
 fn sizes(topology: &Topology, layout: &Layout, font: &Font) -> Sizes {
@@ -166,7 +171,11 @@ fn wrapped(text: &str, font: &Font) -> Vec<String> {
 
 fn draw_node(scene: &mut Scene, node: &super::TopologyNode, (x, y): Place, width: f64) {
     let (left, top) = (x - width / 2.0, y - NODE_HEIGHT / 2.0);
-    let rim = outline((left, top), (width, NODE_HEIGHT), if node.is_router { NODE_HEIGHT / 2.0 } else { 3.0 });
+    let rim = outline(
+        (left, top),
+        (width, NODE_HEIGHT),
+        if node.is_router { NODE_HEIGHT / 2.0 } else { 3.0 },
+    );
     let area = match node.is_router {
         true => Area { x: left + 8.0, y: top, width: width - 16.0, height: NODE_HEIGHT },
         false => Area { x: left, y: top, width, height: NODE_HEIGHT },
@@ -185,7 +194,8 @@ fn outline((x, y): Place, (width, height): Place, radius: f64) -> Vec<Place> {
     // A quarter of a circle, clockwise from its top.
     const QUARTER: [Place; 4] = [(0.0, -1.0), (0.5, -0.866), (0.866, -0.5), (1.0, 0.0)];
     let (right, bottom) = (x + width - radius, y + height - radius);
-    let centres = [(right, y + radius), (right, bottom), (x + radius, bottom), (x + radius, y + radius)];
+    let centres =
+        [(right, y + radius), (right, bottom), (x + radius, bottom), (x + radius, y + radius)];
     let mut points = Vec::new();
     for (turns, (x, y)) in centres.into_iter().enumerate() {
         for unit in QUARTER {
@@ -206,7 +216,8 @@ fn draw_link_words(
     font: &Font,
 ) {
     let [one, two] = link.ends;
-    let (left, right) = if layout.columns[one] <= layout.columns[two] { (one, two) } else { (two, one) };
+    let (left, right) =
+        if layout.columns[one] <= layout.columns[two] { (one, two) } else { (two, one) };
     let ((left_x, left_y), (right_x, right_y)) = (sizes.middles[left], sizes.middles[right]);
     let (from, to) = (left_x + sizes.widths[left] / 2.0, right_x - sizes.widths[right] / 2.0);
     let x = (from + to) / 2.0;
@@ -236,18 +247,25 @@ fn draw_flows(scene: &mut Scene, topology: &Topology, sizes: &Sizes) {
     for (number, flow) in topology.flows.iter().take(MOST_FLOWS).enumerate() {
         let down = 5.0 + number as f64 * BESIDE;
         let down = down.min(NODE_HEIGHT / 2.0 - 3.0 + number as f64 * 0.5);
-        let points: Vec<Place> =
-            flow.route.iter().map(|node| sizes.middles[*node]).map(|(x, y)| (x, y + down)).collect();
+        let points: Vec<Place> = flow
+            .route
+            .iter()
+            .map(|node| sizes.middles[*node])
+            .map(|(x, y)| (x, y + down))
+            .collect();
         let [.., before, end] = points[..] else { continue };
         let ink = Ink::Series(number);
         scene.below.push(line(points.clone(), ink, 2.0));
         let last = flow.route[flow.route.len() - 1];
         let away = sizes.widths[last] / 2.0 + 5.0;
         let length = ((end.0 - before.0).powi(2) + (end.1 - before.1).powi(2)).sqrt().max(1.0);
-        let back = |by: f64| (end.0 - (end.0 - before.0) * by / length, end.1 - (end.1 - before.1) * by / length);
+        let back = |by: f64| {
+            (end.0 - (end.0 - before.0) * by / length, end.1 - (end.1 - before.1) * by / length)
+        };
         let (tip, tail) = (back(away), back(away + 9.0));
         let across = ((end.1 - before.1) / length * 4.5, (end.0 - before.0) / length * 4.5);
-        let head = [(tail.0 - across.0, tail.1 + across.1), tip, (tail.0 + across.0, tail.1 - across.1)];
+        let head =
+            [(tail.0 - across.0, tail.1 + across.1), tip, (tail.0 + across.0, tail.1 - across.1)];
         scene.below.push(line(head.to_vec(), ink, 2.0));
     }
 }

@@ -54,7 +54,8 @@ pub(super) fn grouped(topology: &Topology) -> (Topology, Counts) {
     for flow in &topology.flows {
         let route: Vec<_> = flow.route.iter().map(|node| into[*node]).collect();
         let through_group = route.iter().any(|node| counts.nodes[*node] > 1);
-        let same = |known: &TopologyFlow| known.route == route && stem(&known.name) == stem(&flow.name);
+        let same =
+            |known: &TopologyFlow| known.route == route && stem(&known.name) == stem(&flow.name);
         let known = made.flows.iter().position(same);
         match known.filter(|_| through_group || stem(&flow.name) != flow.name) {
             Some(place) => counts.flows[place] += 1,
@@ -70,7 +71,11 @@ pub(super) fn grouped(topology: &Topology) -> (Topology, Counts) {
 /// Returns a name without the number behind it.
 pub(super) fn stem(name: &str) -> &str {
     match name.rsplit_once('-') {
-        Some((stem, number)) if !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()) => stem,
+        Some((stem, number))
+            if !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()) =>
+        {
+            stem
+        }
         _ => name,
     }
 }

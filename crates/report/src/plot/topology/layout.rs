@@ -43,7 +43,8 @@ fn spread(column: &[usize], trunk: &[usize], rows: &mut [f64]) {
         && trunk.contains(&first) != trunk.contains(&second)
     {
         // Of two, that of the trunk goes straight on.
-        let (straight, aside) = if trunk.contains(&first) { (first, second) } else { (second, first) };
+        let (straight, aside) =
+            if trunk.contains(&first) { (first, second) } else { (second, first) };
         let side = if rows[aside] < rows[straight] { -1.0 } else { 1.0 };
         (rows[straight], rows[aside]) = (0.0, side);
     }

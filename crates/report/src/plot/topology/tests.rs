@@ -36,7 +36,10 @@ fn hosts_alike_are_drawn_once_with_their_count() {
     assert_eq!((drawn.links.len(), drawn.flows.len()), (3, 1));
     assert_eq!((counts.nodes, counts.flows), (vec![5, 1, 1, 1], vec![5]));
     let svg = dumbbell(5).picture().expect("nodes").to_svg();
-    assert!(svg.contains("5 hosts") && svg.contains("flow-* (5 flows): reno-* to receiver"), "{svg}");
+    assert!(
+        svg.contains("5 hosts") && svg.contains("flow-* (5 flows): reno-* to receiver"),
+        "{svg}"
+    );
     assert!(svg.contains("Topology: 6 hosts, 2 routers, 5 flows"), "{svg}");
 }
 
@@ -76,8 +79,12 @@ fn no_two_nodes_share_a_place_in_networks_of_any_shape() {
             flows: Vec::new(),
         };
         let layout = lay_out(&topology);
-        let mut places: Vec<_> =
-            layout.columns.iter().zip(&layout.rows).map(|(column, row)| (*column, (row * 4.0) as i64)).collect();
+        let mut places: Vec<_> = layout
+            .columns
+            .iter()
+            .zip(&layout.rows)
+            .map(|(column, row)| (*column, (row * 4.0) as i64))
+            .collect();
         places.sort_unstable();
         places.dedup();
         assert_eq!(places.len(), count, "{layout:?}");

@@ -116,7 +116,9 @@ impl Measured {
         match (least, most) {
             (_, 1) => "One run of each point: there are no intervals.".to_owned(),
             (least, most) if least == most => {
-                format!("Intervals are 95 % by Student's t over {most} runs of each point{AMOUNTS}.")
+                format!(
+                    "Intervals are 95 % by Student's t over {most} runs of each point{AMOUNTS}."
+                )
             }
             (least, most) => {
                 format!(
