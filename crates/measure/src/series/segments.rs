@@ -16,7 +16,7 @@ use ackord_wire::{Flags, Packet, Segment};
 pub enum SegmentMark {
     /// Payload sent for the first time, or a window probe.
     Data,
-    /// Payload sent again.
+    /// Payload that is retransmitted.
     Retransmission,
     /// A SACK block that arrived (RFC 2018 §3).
     Sack,
