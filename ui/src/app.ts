@@ -12,7 +12,7 @@ import { View } from "./view";
 import { button, copied, el, swatch } from "./dom";
 import { causeColour, causeOrder, causeTitle, secondsLost } from "./causes";
 import { instant, percent, seconds } from "./format";
-import { onSchemeChange, setColour, theme } from "./theme";
+import { kindColour, onSchemeChange, setColour, windowColour } from "./theme";
 
 export class App {
   private view = new View();
@@ -147,14 +147,13 @@ export class App {
   }
 
   private showParts(): void {
-    const { kinds, window } = theme();
     const colours: Record<Part, string> = {
-      data: kinds[DATA],
-      retransmission: kinds[RETRANSMISSION],
-      "out of order": kinds[OUT_OF_ORDER],
-      SACK: kinds[SACK],
-      ACK: kinds[ACK],
-      window,
+      data: kindColour(DATA),
+      retransmission: kindColour(RETRANSMISSION),
+      "out of order": kindColour(OUT_OF_ORDER),
+      SACK: kindColour(SACK),
+      ACK: kindColour(ACK),
+      window: windowColour(),
       [TROUBLE]: causeColour("timeout-tail"),
     };
     const several = this.page.sets.length > 1;

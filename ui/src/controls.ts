@@ -1,39 +1,38 @@
-// What a pointer and keys tell of the graphs of a diagnosis: intervals and segments.
+// What a pointer and keys read off the graphs of a diagnosis: intervals, segments and values.
 
 import { Graphs, TROUBLE } from "./graphs";
 import { Interval } from "./data";
 import { Picked } from "./band";
 import { Navigation } from "./navigation";
-import { el } from "./dom";
+import { Readable, Reader, Reading, tip } from "./reader";
 import { causeTitle } from "./causes";
 import { instant, percent, seconds } from "./format";
 
 /** An interval in a few lines; times as exact as what is seen asks for. */
-function describe({ cause, from_s, to_s, confidence }: Interval, seen: number): string {
+function describe({ cause, from_s, to_s, confidence }: Interval, seen: number): Reading {
   const span = `${instant(from_s, seen)} to ${instant(to_s, seen)} (${seconds(to_s - from_s)})`;
-  return `${causeTitle(cause)}\n${span}\nconfidence ${percent(confidence * 100)}`;
+  const lines = [span, `confidence ${percent(confidence * 100)}`];
+  return { time: causeTitle(cause), rows: lines.map((name) => ({ name, value: "" })) };
 }
 
 /** What the pointer and the keys do besides moving. */
 export class Controls {
   readonly navigation: Navigation;
-  private tip = el("div", { className: "tip", attributes: { role: "tooltip", hidden: "" } });
 
   constructor(
     root: HTMLElement,
     private graphs: Graphs,
     private pick: (place: Picked | null) => void,
   ) {
-    document.body.append(this.tip);
     const { view, band } = graphs;
     this.navigation = new Navigation(root, view, () => graphs.charts[0].plot, {
       n: () => this.go(band.step(1)),
       p: () => this.go(band.step(-1)),
       Escape: () => this.pick(null),
     });
-    root.addEventListener("mouseleave", () => this.hideTip());
+    root.addEventListener("mouseleave", () => tip().hide());
     this.watchBand();
-    this.watchSequence();
+    new Reader(root, view, [this.sequence(), ...graphs.readable()]);
   }
 
   /** Picks an interval, and moves it into sight. */
@@ -60,10 +59,10 @@ export class Controls {
     plot.over.addEventListener("mousemove", (event) => {
       const interval = band.interval(place(event));
       plot.over.style.cursor = interval === null ? "" : "pointer";
-      if (interval === null) return this.hideTip();
-      this.showTip(event, describe(interval, view.span));
+      if (interval === null) tip().hide();
+      else tip().show(event.clientX, event.clientY, describe(interval, view.span));
     });
-    plot.over.addEventListener("mouseleave", () => this.hideTip());
+    plot.over.addEventListener("mouseleave", () => tip().hide());
     let pressed = 0;
     plot.over.addEventListener("mousedown", (event) => (pressed = event.clientX));
     plot.over.addEventListener("click", (event) => {
@@ -71,34 +70,18 @@ export class Controls {
     });
   }
 
-  private watchSequence(): void {
+  /** The segment next to the pointer, else the mark of a time of trouble; with keys how far the ACKs are. */
+  private sequence(): Readable {
     const { plot } = this.graphs.chart("sequence");
-    plot.over.addEventListener("mousemove", (event) => {
-      const box = plot.over.getBoundingClientRect();
-      const [x, y] = [plot.posToVal(event.clientX - box.left, "x"), plot.posToVal(event.clientY - box.top, "y")];
+    const { band, hidden, view } = this.graphs;
+    const read = (time: number, level: number | null): Reading | null => {
+      if (level === null) return this.graphs.readAcks(time);
       const [low, high] = [plot.scales.y.min ?? 0, plot.scales.y.max ?? 1];
-      const { band, hidden, view } = this.graphs;
-      const point = this.graphs.nearest(x, y, box.width / view.span, box.height / (high - low), 7);
-      const mark = hidden.has(TROUBLE) ? null : band.marked(x, (2 * view.span) / box.width);
-      const text = point ?? (mark === null ? null : describe(mark, view.span));
-      if (text === null || event.buttons !== 0) this.hideTip();
-      else this.showTip(event, text);
-    });
-    plot.over.addEventListener("mouseleave", () => this.hideTip());
-  }
-
-  private showTip(event: MouseEvent, text: string): void {
-    this.tip.textContent = text;
-    this.tip.hidden = false;
-    const { width, height } = this.tip.getBoundingClientRect();
-    const left = Math.min(event.clientX + 14, document.documentElement.clientWidth - width - 8);
-    const below = event.clientY + 18;
-    const top = below + height > innerHeight ? event.clientY - height - 12 : below;
-    this.tip.style.left = `${Math.max(4, left)}px`;
-    this.tip.style.top = `${top}px`;
-  }
-
-  private hideTip(): void {
-    this.tip.hidden = true;
+      const { clientWidth, clientHeight } = plot.over;
+      const point = this.graphs.nearest(time, level, clientWidth / view.span, clientHeight / (high - low), 7);
+      const mark = hidden.has(TROUBLE) ? null : band.marked(time, (2 * view.span) / clientWidth);
+      return point ?? (mark === null ? null : describe(mark, view.span));
+    };
+    return { plot, read, next: (time, by) => this.graphs.next(time, by) };
   }
 }

@@ -4,10 +4,11 @@ import { ACK, Connection, DATA, KINDS, OUT_OF_ORDER, Points, RETRANSMISSION, SAC
 import { Band } from "./band";
 import { Chart, Kind, font, noUnit } from "./chart";
 import { Frame, SegmentStyle, drawDots, drawSegments, drawSteps } from "./draw";
-import { Samples, Series, extent, rates } from "./series";
+import { Samples, Series, extent, rates, valueAt } from "./series";
 import { Range, View } from "./view";
-import { octetsUnit, rateUnit, secondsUnit } from "./format";
-import { setColour, theme } from "./theme";
+import { Readable, Reading } from "./reader";
+import { instant, octets, octetsUnit, rate, rateUnit, seconds, secondsUnit } from "./format";
+import { kindColour, setColour, theme, windowColour } from "./theme";
 
 /** The connection shown of one data set. */
 export interface Shown {
@@ -116,7 +117,8 @@ export class Graphs {
   private drawSequence(frame: Frame): void {
     this.band.shade(frame);
     if (!this.hidden.has(TROUBLE)) this.band.mark(frame);
-    const { kinds, window, faint } = theme();
+    const { faint } = theme();
+    const window = windowColour();
     if (this.isEmpty()) {
       const { ctx, ratio } = frame;
       ctx.fillStyle = faint;
@@ -132,12 +134,12 @@ export class Graphs {
         drawSteps(frame, series.edge, { colour: window, width: 1, dash: [5, 3] });
       }
       if (!this.hidden.has("ACK")) {
-        const colour = this.shown.length > 1 ? this.colour(index) : kinds[ACK];
+        const colour = this.shown.length > 1 ? this.colour(index) : kindColour(ACK);
         drawSteps(frame, series.acked, { colour, width: 1 });
       }
       for (const { part, kind, width, least } of SEGMENTS) {
         if (this.hidden.has(part)) continue;
-        const colour = kind === DATA ? this.colour(index) : kinds[kind];
+        const colour = kind === DATA ? this.colour(index) : kindColour(kind);
         const style: SegmentStyle = { kind, colour, width, least };
         frame.ctx.globalAlpha = earlier && kind !== RETRANSMISSION ? 0.6 : 1;
         drawSegments(frame, points, style);
@@ -193,7 +195,7 @@ export class Graphs {
     return this.amounts("window", "in flight", "Octets in flight, and the window advertised", octetsUnit, (series) => [series.flight], (frame) =>
       this.each(({ flight, window }, index) => {
         const colour = this.colour(index);
-        drawSteps(frame, window, { colour: this.shown.length > 1 ? colour : theme().window, width: 1.25, dash: [5, 3] });
+        drawSteps(frame, window, { colour: this.shown.length > 1 ? colour : windowColour(), width: 1.25, dash: [5, 3] });
         drawSteps(frame, flight, { colour, width: 1.25 });
       }),
     );
@@ -272,8 +274,64 @@ export class Graphs {
     };
   }
 
+  /** What the pointer and the keys read off the graphs below the sequence graph. */
+  readable(): Readable[] {
+    const of = (id: string, rows: (series: Series, time: number) => [string, string | null][]): Readable => ({
+      plot: this.chart(id).plot,
+      read: (time) => this.reading(time, rows),
+      next: (time, by) => this.next(time, by),
+    });
+    const words = (samples: Samples, time: number, write: (value: number) => string): string | null => {
+      const value = valueAt(samples, time);
+      return value === null ? null : write(value);
+    };
+    return [
+      of("rtt", ({ rtt }, time) => [["RTT", words(rtt, time, seconds)]]),
+      of("window", ({ flight, window }, time) => [
+        ["in flight", words(flight, time, octets)],
+        ["window", words(window, time, octets)],
+      ]),
+      of("throughput", ({ sent }, time) => {
+        const step = this.step(this.view.time);
+        return [["sent", words(rates(sent, time, time + step / 1e6, step), time, rate)]];
+      }),
+    ];
+  }
+
+  /** How far the ACKs are, with keys. */
+  readAcks(time: number): Reading | null {
+    return this.reading(time, ({ acked, edge }, time) => {
+      const una = valueAt(acked, time);
+      const right = valueAt(edge, time);
+      return [["ACK", una === null ? null : String(una)], ["window up to", right === null ? null : String(right)]];
+    });
+  }
+
+  private reading(time: number, rows: (series: Series, time: number) => [string, string | null][]): Reading | null {
+    const found: Reading["rows"] = [];
+    this.each((series, index) => {
+      for (const [name, value] of rows(series, time)) {
+        const whose = this.shown.length > 1 ? `${this.shown[index].label}: ` : "";
+        if (value !== null) found.push({ colour: this.colour(index), name: whose + name, value });
+      }
+    });
+    return found.length === 0 ? null : { time: instant(time, this.view.span), rows: found };
+  }
+
+  /** The next time after `time`, or before it, with a packet. */
+  next(time: number, by: 1 | -1): number | null {
+    const times = this.shown.flatMap(({ points }) => {
+      if (points === null) return [];
+      let i = firstAt(points.t, time, points.n);
+      while (by === 1 && i < points.n && points.t[i] <= time) i++;
+      const at = by === 1 ? i : i - 1;
+      return at >= 0 && at < points.n ? [points.t[at]] : [];
+    });
+    return times.length === 0 ? null : by === 1 ? Math.min(...times) : Math.max(...times);
+  }
+
   /** The point of the sequence graph that is next to this place, if one is within `reach` pixels. */
-  nearest(time: number, offset: number, perSecond: number, perOctet: number, reach: number): string | null {
+  nearest(time: number, offset: number, perSecond: number, perOctet: number, reach: number): Reading | null {
     let best: { away: number; shown: Shown; at: number } | null = null;
     for (const shown of this.shown) {
       const { points } = shown;
@@ -289,8 +347,8 @@ export class Graphs {
     return best === null ? null : this.told(best.shown, best.at);
   }
 
-  private told({ label, points }: Shown, at: number): string {
-    if (points === null) return "";
+  private told({ label, points }: Shown, at: number): Reading | null {
+    if (points === null) return null;
     const names: Record<string, string> = {
       d: "data",
       o: "out of order",
@@ -302,6 +360,7 @@ export class Graphs {
     const kind = points.kind[at];
     const what = kind === ACK ? `ACK ${from}, window ${to - from} B` : `${names[KINDS[kind]]} ${from} to ${to} (${to - from} B)`;
     const whose = this.shown.length > 1 ? `${label}: ` : "";
-    return `${whose}${what}\n${points.t[at].toFixed(6)} s, frame ${points.frame[at]}`;
+    const time = `${points.t[at].toFixed(6)}\u00a0s, frame ${points.frame[at]}`;
+    return { time, rows: [{ colour: kindColour(kind), name: whose + what, value: "" }] };
   }
 }

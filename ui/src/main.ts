@@ -12,5 +12,6 @@ if (root !== null && page !== null && page.sets.some(({ diagnosis }) => diagnosi
   document.querySelector("main")?.classList.add("broad");
   Object.assign(window, { ackord: new App(page, root) });
 }
-const plots = enliven();
-if (plots.length > 0) Object.assign(window, { plots });
+void enliven().then((plots) => {
+  if (plots.length > 0) Object.assign(window, { plots });
+});

@@ -8,7 +8,7 @@ const STEP = 0.5;
 
 export const HELP =
   "Drag a box to zoom, Shift and drag to move, Ctrl and wheel to zoom, double click to see all. " +
-  "With the keyboard: + and - zoom, arrows move, 0 sees all";
+  "With the keyboard: + and - zoom, arrows move, Shift and an arrow read the values one by one, 0 sees all";
 
 /** Lets a reader move through the graphs in an element. */
 export class Navigation {

@@ -1,4 +1,4 @@
-// Colours, for light and for dark. The sets and kinds are told apart by more than hue: see Okabe and Ito.
+// Colours, for light and for dark. Those of series are the page's own style: crates/report/assets/report.css.
 
 import { ACK, DATA, OUT_OF_ORDER, RETRANSMISSION, SACK } from "./data";
 
@@ -16,16 +16,7 @@ interface Theme {
   axis: string;
   grid: string;
   paper: string;
-  /** By kind of point. */
-  kinds: string[];
-  window: string;
-  /** The only data set or the later one, and the earlier one. */
-  sets: [string, string];
   selected: string;
-}
-
-function kinds(colours: Record<number, string>): string[] {
-  return [DATA, OUT_OF_ORDER, RETRANSMISSION, SACK, ACK].map((kind) => colours[kind]);
 }
 
 const LIGHT: Theme = {
@@ -34,15 +25,6 @@ const LIGHT: Theme = {
   axis: "#8a8a8a",
   grid: "#e9eaec",
   paper: "#ffffff",
-  kinds: kinds({
-    [DATA]: "#0072b2",
-    [OUT_OF_ORDER]: "#6f42c1",
-    [RETRANSMISSION]: "#d0211c",
-    [SACK]: "#c2559d",
-    [ACK]: "#00875f",
-  }),
-  window: "#8b8f94",
-  sets: ["#0072b2", "#d55e00"],
   selected: "rgba(20, 24, 30, 0.08)",
 };
 
@@ -52,29 +34,26 @@ const DARK: Theme = {
   axis: "#7d8288",
   grid: "#262b31",
   paper: "#15181c",
-  kinds: kinds({
-    [DATA]: "#56b4e9",
-    [OUT_OF_ORDER]: "#b197fc",
-    [RETRANSMISSION]: "#ff6b61",
-    [SACK]: "#e58cc4",
-    [ACK]: "#2cc295",
-  }),
-  window: "#8a9097",
-  sets: ["#56b4e9", "#f08b4a"],
   selected: "rgba(255, 255, 255, 0.10)",
 };
 
 export const theme = (): Theme => (isDark() ? DARK : LIGHT);
 
-/** The colour of data set `index` of `of`. */
-export const setColour = (index: number, of: number): string =>
-  theme().sets[of > 1 && index === 0 ? 1 : 0];
+/** Series in the palette. */
+const COLOURS = 7;
 
-/** The palette of plots, as in crates/report/src/plot/scene.rs and its style for the dark. */
-const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b5b5b"];
-const IN_THE_DARK: Record<number, string> = { 0: "#4aa3df", 6: "#a8a8a8" };
-
+/** The colour of this number in the palette. */
 export function paletteColour(number: number): string {
-  const place = number % PALETTE.length;
-  return (isDark() ? IN_THE_DARK[place] : undefined) ?? PALETTE[place];
+  return getComputedStyle(document.documentElement).getPropertyValue(`--s${number % COLOURS}`).trim();
 }
+
+/** The colour of a kind of segments. */
+export const kindColour = (kind: number): string => paletteColour(KIND_COLOURS[kind] ?? 0);
+
+const KIND_COLOURS: Record<number, number> = { [DATA]: 0, [RETRANSMISSION]: 1, [ACK]: 2, [SACK]: 3, [OUT_OF_ORDER]: 4 };
+
+/** The colour of the window's edge. */
+export const windowColour = (): string => paletteColour(6);
+
+/** The colour of data set `index` of `of`: the only one or the later one, and the earlier one. */
+export const setColour = (index: number, of: number): string => paletteColour(of > 1 && index === 0 ? 5 : 0);

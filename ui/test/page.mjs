@@ -68,8 +68,8 @@ async function one() {
       assert.ok(Object.keys(await colours(page, graph)).length > 2, graph);
     }
     const drawn = await colours(page, "sequence");
-    assert.ok(drawn["0,114,178"] > 200, "data");
-    assert.ok(drawn["208,33,28"] > 10, "retransmissions");
+    assert.ok(drawn["33,82,168"] > 200, "data");
+    assert.ok(drawn["196,58,15"] > 10, "retransmissions");
   });
   await check("a click on an interval tells its reason", async () => {
     await page.locator(".graphs").scrollIntoViewIfNeeded();
@@ -119,7 +119,7 @@ async function directionAndMarks(page) {
     await settled(page);
     assert.equal(await buttons.nth(1).getAttribute("aria-pressed"), "true");
     const other = await colours(page, "sequence");
-    assert.ok((other["208,33,28"] ?? 0) < before["208,33,28"], "no retransmissions there");
+    assert.ok((other["196,58,15"] ?? 0) < before["196,58,15"], "no retransmissions there");
     await buttons.nth(0).click();
     await settled(page);
     assert.deepEqual(await colours(page, "sequence"), before);
@@ -172,7 +172,7 @@ async function two() {
   const { page, complaints } = await open("two.html", { colorScheme: "dark", deviceScaleFactor: 2 });
   await check("before and after are drawn over each other, dark and sharp", async () => {
     const drawn = await colours(page, "sequence");
-    assert.ok(drawn["86,180,233"] > 200, "after");
+    assert.ok(drawn["89,167,255"] > 200, "after");
     const width = await page.evaluate(() => document.querySelector(".sequence canvas").width);
     const shown = await page.locator(".sequence").evaluate((graph) => graph.clientWidth);
     assert.equal(width, 2 * shown);
@@ -207,9 +207,75 @@ async function many() {
   await page.close();
 }
 
+/** The text beside the pointer; nothing where there is none. */
+async function tipText(page) {
+  const tip = page.locator(".tip");
+  return (await tip.count()) > 0 && (await tip.isVisible()) ? (await tip.innerText()).replace(/\u00a0/g, " ") : "";
+}
+
+async function values(page) {
+  await check("the pointer shows time, series and value with unit", async () => {
+    const over = await page.locator(".live .u-over").first().boundingBox();
+    await page.mouse.move(over.x + over.width * 0.5, over.y + 60);
+    const told = await tipText(page);
+    assert.match(told, /^5\.0\d* s/);
+    assert.match(told, /<\/script>/, "the series");
+    assert.match(told, /\d kB$/);
+  });
+  await check("keys read one value after the other, and Escape ends it", async () => {
+    await page.locator(".graphs").first().focus();
+    const read = [];
+    for (let step = 0; step < 3; step++) {
+      await page.keyboard.press("Shift+ArrowRight");
+      await settled(page);
+      read.push(await tipText(page));
+    }
+    assert.equal(new Set(read).size, 3, read.join(" | "));
+    read.forEach((told) => assert.match(told, /kB$/));
+    const whole = await page.evaluate(() => window.plots[0].view.isWhole);
+    assert.ok(whole, "reading does not move the graph");
+    await page.keyboard.press("Escape");
+    assert.equal(await tipText(page), "");
+  });
+  await check("pictures show their values, by pointer and by keys", async () => {
+    const picture = page.locator("svg[tabindex]");
+    assert.equal(await picture.count(), 1);
+    await picture.focus();
+    await page.keyboard.press("ArrowRight");
+    const first = await tipText(page);
+    await page.keyboard.press("ArrowRight");
+    const second = await tipText(page);
+    assert.match(first, /queue: fifo\s+gains\s+3\.000 Mbit\/s/);
+    assert.match(second, /queue: fq\s+gains\s+5\.000 Mbit\/s/);
+    const ring = await page.locator("svg .reading").boundingBox();
+    await page.mouse.move(0, 0);
+    await page.mouse.move(ring.x + ring.width / 2, ring.y + ring.height / 2);
+    assert.equal(await tipText(page), second);
+  });
+}
+
+async function bound(page) {
+  await check("where segments end, the page says so, and outlines go on", async () => {
+    const note = (await page.locator(".live .note").last().innerText()).replace(/[\u00a0\u2009]/g, " ");
+    assert.match(note, /^Up to 2\.0+ s every segment is in this graph; later, .* outlines, .* at most 250 000 points/);
+    const beyond = await page.evaluate(() => {
+      const plot = window.plots.find(({ exact }) => exact !== null);
+      const { canvas } = plot.chart.plot.ctx;
+      const { left, top, width, height } = plot.chart.plot.bbox;
+      const { data } = plot.chart.plot.ctx.getImageData(left + width * 0.4, top, width * 0.5, height);
+      return data.filter((value, i) => i % 4 === 3 && value > 0).length / canvas.width;
+    });
+    assert.ok(beyond > 1, "something is drawn behind the segments");
+  });
+}
+
 async function report() {
   const { page, complaints } = await open("report.html");
+  await page.waitForFunction(() => window.plots !== undefined);
+  await values(page);
+  await bound(page);
   await check("the plots of a report share what is seen, and print as pictures", async () => {
+    await page.locator(".live .u-over").first().scrollIntoViewIfNeeded();
     const over = await page.locator(".live .u-over").first().boundingBox();
     await page.mouse.move(over.x + over.width * 0.5, over.y + 30);
     await page.mouse.down();
@@ -219,8 +285,9 @@ async function report() {
     const seen = await page.evaluate(() =>
       window.plots.map(({ chart: { plot } }) => [plot.scales.x.min, plot.scales.x.max]),
     );
-    assert.equal(seen.length, 2);
+    assert.equal(seen.length, 3);
     assert.deepEqual(seen[0], seen[1]);
+    assert.deepEqual(seen[2], [0, 10], "another section");
     assert.ok(Math.abs(seen[0][1] - seen[0][0] - 2.5) < 0.2, `${seen[0]}`);
     assert.equal(await page.locator("figure > svg").first().isVisible(), false);
     await page.emulateMedia({ media: "print" });

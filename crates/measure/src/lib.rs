@@ -41,7 +41,10 @@ pub use fidelity::{
 };
 pub use labels::{FlowKind, FlowLabel, LinkLabel, ProfileLabel, ProxyLabel, RunLabels};
 pub use metric::{Metric, Place, Sheet, Unit, Value, on_sheet};
-pub use series::{FlowSeries, LinkSeries, Point, Series, SeriesOptions, SeriesSet, Trace};
+pub use series::{
+    DETAILED_FLOWS, FlowSeries, LinkSeries, Point, SegmentMark, SegmentPoint, SegmentTrace,
+    SenderTap, Series, SeriesOptions, SeriesSet, Trace,
+};
 pub use spread::{Spread, SpreadSummary};
 pub use summary::{
     CompletedTransfer, DatagramSummary, Drops, FLOW_METRICS, FairnessSummary, FlowDelay,

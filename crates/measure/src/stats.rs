@@ -1,8 +1,10 @@
 //! Statistics of small sets of runs, and of shares.
 //!
 //! Sums run in the order given, so the same input gives the same bits. Not modelled: intervals for
-//! anything but a mean of independent runs (no bootstrap, no correction for many comparisons).
+//! anything but a mean of independent runs (no bootstrap, no correction for many comparisons). Intervals of shares may
+//! reach beyond 100 %.
 
+use ackord_units::portable;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -135,6 +137,20 @@ pub fn ci95_half_width(values: &[f64]) -> Option<f64> {
     Some(t_975(values.len() - 1) * std_dev / (values.len() as f64).sqrt())
 }
 
+/// Returns the ends of the 95 % interval of the mean of a quantity that cannot be negative, from its `mean` and the half
+/// width by Student's t.
+///
+/// Where that interval would reach below zero, it is the one of the mean's logarithm by the delta method:
+/// `mean * exp(±half / mean)`. Its upper end is above that of Student's t, and in simulations of skewed and of
+/// symmetric quantities it covers the mean at least as often (`the_interval_of_an_amount_covers_as_often`).
+pub fn amount_interval(mean: f64, half: f64) -> [f64; 2] {
+    if half <= mean || mean <= 0.0 {
+        return [mean - half, mean + half].map(|end| end.max(0.0));
+    }
+    let factor = portable::exp(half / mean);
+    [mean / factor, mean * factor]
+}
+
 /// The 0.975 quantile of Student's t.
 fn t_975(degrees_of_freedom: usize) -> f64 {
     StudentsT::new(0.0, 1.0, degrees_of_freedom as f64)
@@ -248,6 +264,52 @@ mod tests {
         let exact = Estimate::exact(4.0);
         assert_eq!(two.over(&exact).ci95, Some(half / 4.0));
         assert_eq!(two.less(&exact).ci95, Some(half));
+    }
+
+    #[test]
+    fn an_interval_of_an_amount_stays_above_zero_and_reaches_farther_up() {
+        for (mean, half) in [(1.0, 0.5), (1.0, 1.0), (1.0, 1.5), (0.01, 3.0), (0.0, 0.0)] {
+            let [low, high] = amount_interval(mean, half);
+            assert!(
+                0.0 <= low && low <= mean && high >= mean + half,
+                "{mean} ± {half}: {low} to {high}"
+            );
+        }
+        assert_eq!(amount_interval(4.0, 1.0), [3.0, 5.0]);
+    }
+
+    /// Exponential, uniform, and mostly zero: sets of runs in which many intervals by Student's t reach below zero.
+    #[test]
+    fn the_interval_of_an_amount_covers_as_often() {
+        let mut state = 1u64;
+        let mut uniform = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        type Shape = fn(f64, f64) -> f64;
+        let shapes: [(Shape, f64); 3] = [
+            (|one, _| -portable::ln(1.0 - one), 1.0),
+            (|one, _| one, 0.5),
+            (|one, two| if two < 0.3 { -portable::ln(1.0 - one) } else { 0.0 }, 0.3),
+        ];
+        for (shape, expected) in shapes {
+            for runs in [2, 3, 5, 10] {
+                let (mut by_t, mut covered, mut crossed) = (0, 0, 0);
+                for _ in 0..4_000 {
+                    let values: Vec<_> = (0..runs).map(|_| shape(uniform(), uniform())).collect();
+                    let found = estimate(&values).expect("runs");
+                    let half = found.ci95.expect("two or more");
+                    let [low, high] = amount_interval(found.mean, half);
+                    by_t += u32::from((found.mean - expected).abs() <= half);
+                    covered += u32::from(low <= expected && expected <= high);
+                    crossed += u32::from(half > found.mean);
+                }
+                assert!(covered >= by_t, "{runs} runs: {covered} and {by_t} of 4000");
+                assert!(runs > 3 || crossed > 1_000, "{runs} runs: {crossed} reached below zero");
+            }
+        }
     }
 
     #[test]

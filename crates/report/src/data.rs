@@ -112,10 +112,14 @@ pub fn series_csv(series: &SeriesSet) -> Vec<OutputFile> {
 }
 
 /// A table as CSV, with all the digits that its cells have. A column of intervals becomes two: the
-/// means, and the half widths under `± HEADING`.
+/// means, and the half widths by Student's t under `± HEADING`.
 pub fn table_csv(file: &str, table: &Table) -> OutputFile {
-    let is_interval =
-        |index: usize| table.rows.iter().any(|row| matches!(row[index], Cell::Interval { .. }));
+    let is_interval = |index: usize| {
+        table
+            .rows
+            .iter()
+            .any(|row| matches!(row[index], Cell::Interval { .. } | Cell::Amount { .. }))
+    };
     let name = |column: &Column| match column.unit.as_str() {
         "" => column.heading.clone(),
         unit => format!("{} ({unit})", column.heading),
@@ -134,7 +138,9 @@ pub fn table_csv(file: &str, table: &Table) -> OutputFile {
         let cells = row.iter().enumerate().flat_map(|(index, cell)| {
             let (value, half) = match cell {
                 Cell::Number { value, .. } => (value.to_string(), None),
-                Cell::Interval { mean, half_width, .. } => (mean.to_string(), *half_width),
+                Cell::Interval { mean, half_width, .. } | Cell::Amount { mean, half_width, .. } => {
+                    (mean.to_string(), *half_width)
+                }
                 Cell::Missing => (String::new(), None),
                 other => (other.show(), None),
             };

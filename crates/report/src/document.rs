@@ -1,7 +1,8 @@
 //! A report as data: what run, compare and paper fill in, and terminal and HTML write out.
 
-use crate::plot::Plot;
+use crate::plot::{Picture, Plot};
 use ackord_measure::Verdict;
+use ackord_measure::stats::amount_interval;
 
 /// A report.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +29,12 @@ pub struct Section {
 /// A piece of a section.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
+    /// What came out, in a sentence: set apart from the paragraphs.
+    Answer(String),
+    /// A list of all sections; in pages only.
+    Contents,
+    /// A picture; in pages and files only.
+    Picture(Picture),
     /// A paragraph.
     Text(String),
     /// Short remarks, one per point.
@@ -108,6 +115,16 @@ pub enum Cell {
         /// Digits after the point.
         decimals: usize,
     },
+    /// The same of a quantity that cannot be negative: an interval of Student's t that would reach below zero is
+    /// shown as [`amount_interval`] has it.
+    Amount {
+        /// The mean.
+        mean: f64,
+        /// Half width of the interval by Student's t; absent for a single run.
+        half_width: Option<f64>,
+        /// Digits after the point.
+        decimals: usize,
+    },
     /// A verdict, in its colour.
     Verdict(Verdict),
     /// Not known, or without meaning here.
@@ -122,9 +139,27 @@ impl Document {
             _ => None,
         })
     }
+
+    /// Every picture that is no plot, in order.
+    pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
+        self.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
+            Block::Picture(picture) => Some(picture),
+            _ => None,
+        })
+    }
 }
 
 impl Section {
+    /// The beginning of a report, without a heading: its answer, which stands before its facts.
+    pub fn answer(words: impl Into<String>) -> Section {
+        Section { heading: String::new(), blocks: vec![Block::Answer(words.into())] }
+    }
+
+    /// True for the beginning of a report.
+    pub fn is_answer(&self) -> bool {
+        self.heading.is_empty()
+    }
+
     /// An empty section.
     pub fn new(heading: &str) -> Section {
         Section { heading: heading.to_owned(), blocks: Vec::new() }
@@ -217,8 +252,15 @@ impl Cell {
             Cell::Text(words) => words.clone(),
             Cell::Count(count) => count.to_string(),
             Cell::Number { value, decimals } => fixed(*value, *decimals),
-            Cell::Interval { mean, half_width: None, decimals } => fixed(*mean, *decimals),
-            Cell::Interval { mean, half_width: Some(half), decimals } => {
+            Cell::Amount { mean, half_width: Some(half), decimals } if half > mean => {
+                let [low, high] =
+                    amount_interval(*mean, *half).map(|end| fixed(end, decimals_for(end)));
+                format!("{} ({low} to {high})", fixed(*mean, *decimals))
+            }
+            Cell::Interval { mean, half_width: None, decimals }
+            | Cell::Amount { mean, half_width: None, decimals } => fixed(*mean, *decimals),
+            Cell::Interval { mean, half_width: Some(half), decimals }
+            | Cell::Amount { mean, half_width: Some(half), decimals } => {
                 format!("{} ± {}", fixed(*mean, *decimals), fixed(*half, *decimals))
             }
             Cell::Verdict(verdict) => verdict.name().to_owned(),
@@ -315,5 +357,15 @@ mod tests {
         let one = Cell::Interval { mean: 3.0, half_width: None, decimals: 1 };
         let many = Cell::Interval { mean: 3.0, half_width: Some(0.25), decimals: 2 };
         assert_eq!((one.show(), many.show()), ("3.0".to_owned(), "3.00 ± 0.25".to_owned()));
+    }
+
+    #[test]
+    fn an_interval_of_an_amount_does_not_go_below_zero() {
+        let amount = |half_width| Cell::Amount { mean: 12.0, half_width, decimals: 1 }.show();
+        assert_eq!((amount(None), amount(Some(3.0))), ("12.0".to_owned(), "12.0 ± 3.0".to_owned()));
+        // 12 / e and 12 e.
+        assert_eq!(amount(Some(12.000_001)), "12.0 (4.415 to 32.62)");
+        let never = Cell::Amount { mean: 0.0, half_width: Some(0.0), decimals: 1 };
+        assert_eq!(never.show(), "0.0 ± 0.0");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::document::{Align, Block, Cell, Document, Section, Table};
 use crate::escape::escaped;
-use crate::interactive::{POLICY, SCRIPT, STYLE as INTERACTIVE_STYLE, interactive, plot_json};
+use crate::interactive::{POLICY, SCRIPT, STYLE as INTERACTIVE_STYLE, interactive, script_json};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("../assets/report.css");
@@ -20,9 +20,10 @@ pub(crate) struct Page<'a> {
     pub(crate) end: &'a str,
 }
 
-/// The whole file. Plots over time can be zoomed into where `make ui` came before the build.
+/// The whole file. Plots over time can be zoomed into, and all plots show values beside the pointer, where `make ui`
+/// came before the build.
 pub fn to_html(document: &Document) -> String {
-    if !interactive() || !document.plots().any(|plot| plot_json(plot).is_some()) {
+    if !interactive() || document.plots().next().is_none() {
         return page_to_html(document, &Page::default());
     }
     let end = format!("<script>{SCRIPT}</script>\n");
@@ -49,15 +50,15 @@ pub(crate) fn page_to_html(document: &Document, page: &Page) -> String {
     if !document.purpose.is_empty() {
         let _ = writeln!(html, "<p class=\"purpose\">{}</p>", escaped(&document.purpose));
     }
-    if !document.facts.is_empty() {
-        html.push_str("<dl>\n");
-        for (name, value) in &document.facts {
-            let (name, value) = (escaped(name), escaped(value));
-            let _ = writeln!(html, "<div><dt>{name}</dt><dd>{value}</dd></div>");
-        }
-        html.push_str("</dl>\n");
+    // A report with an answer has its facts behind everything: they are there to be looked up.
+    let answers = document.sections.iter().any(Section::is_answer);
+    if !answers {
+        facts(&mut html, document);
     }
-    document.sections.iter().for_each(|part| section(&mut html, part));
+    sections(&mut html, &document.sections);
+    if answers {
+        facts(&mut html, document);
+    }
     html.push_str(page.body);
     html.push_str("</main>\n");
     html.push_str(page.end);
@@ -65,21 +66,69 @@ pub(crate) fn page_to_html(document: &Document, page: &Page) -> String {
     html
 }
 
+fn facts(html: &mut String, document: &Document) {
+    if document.facts.is_empty() {
+        return;
+    }
+    html.push_str("<dl>\n");
+    for (name, value) in &document.facts {
+        let (name, value) = (escaped(name), escaped(value));
+        let _ = writeln!(html, "<div><dt>{name}</dt><dd>{value}</dd></div>");
+    }
+    html.push_str("</dl>\n");
+}
+
 /// Sections alone.
-pub(crate) fn sections_to_html(sections: &[Section]) -> String {
+pub(crate) fn sections_to_html(parts: &[Section]) -> String {
     let mut html = String::new();
-    sections.iter().for_each(|part| section(&mut html, part));
+    sections(&mut html, parts);
     html
 }
 
-fn section(html: &mut String, section: &Section) {
-    let _ = writeln!(html, "<section>\n<h2>{}</h2>", escaped(&section.heading));
-    section.blocks.iter().for_each(|part| block(html, part));
-    html.push_str("</section>\n");
+fn sections(html: &mut String, parts: &[Section]) {
+    let listed = parts.iter().flat_map(|part| &part.blocks).any(|block| *block == Block::Contents);
+    for (number, part) in parts.iter().enumerate() {
+        let id = if listed { format!(" id=\"part-{number}\"") } else { String::new() };
+        let _ = writeln!(html, "<section{id}>");
+        if !part.is_answer() {
+            let _ = writeln!(html, "<h2>{}</h2>", escaped(&part.heading));
+        }
+        for part in &part.blocks {
+            match part {
+                Block::Contents => contents(html, parts),
+                part => block(html, part),
+            }
+        }
+        html.push_str("</section>\n");
+    }
+}
+
+/// Lists the sections, each with a link to its place in the page.
+fn contents(html: &mut String, parts: &[Section]) {
+    html.push_str("<nav class=\"contents\" aria-label=\"contents\"><ul>\n");
+    for (number, part) in parts.iter().enumerate().filter(|(_, part)| !part.is_answer()) {
+        let heading = escaped(&part.heading);
+        let _ = writeln!(html, "<li><a href=\"#part-{number}\">{heading}</a></li>");
+    }
+    html.push_str("</ul></nav>\n");
 }
 
 fn block(html: &mut String, block: &Block) {
     match block {
+        Block::Answer(text) => {
+            let _ = writeln!(html, "<p class=\"answer\">{}</p>", escaped(text));
+        }
+        // Placed by its section's page, which knows all sections.
+        Block::Contents => {}
+        Block::Picture(picture) => {
+            let (svg, width) = (picture.to_svg(), picture.width());
+            let _ = writeln!(
+                html,
+                "<figure class=\"picture\"><div class=\"wide\"><div style=\"max-width:{width:.0}px;\
+                 min-width:{:.0}px\">\n{svg}</div></div></figure>",
+                width * 0.75
+            );
+        }
         Block::Text(text) => {
             let _ = writeln!(html, "<p>{}</p>", escaped(text));
         }
@@ -92,10 +141,13 @@ fn block(html: &mut String, block: &Block) {
         }
         Block::Table(part) => table(html, part),
         Block::Plot(plot) => {
-            let data = if interactive() { plot_json(plot) } else { None };
-            let data = data.map_or(String::new(), |json| {
-                format!("<script type=\"application/json\">{json}</script>\n")
-            });
+            let data = match interactive() {
+                true => {
+                    let json = script_json(plot);
+                    format!("<script type=\"application/json\">{json}</script>\n")
+                }
+                false => String::new(),
+            };
             let _ = writeln!(html, "<figure>\n{}{data}</figure>", plot.to_svg());
         }
         Block::Command { caption, line } => {
@@ -144,12 +196,21 @@ fn table(html: &mut String, table: &Table) {
                         verdict.name()
                     )
                 }
+                // A name stays in one line: a hyphen in it is no place to break.
+                Cell::Text(words) if is_name(words) => {
+                    write!(html, "<td class=\"name\">{shown}</td>")
+                }
                 _ => write!(html, "<td{}>{shown}</td>", side(column.align)),
             };
         }
         html.push_str("</tr>\n");
     }
     html.push_str("</tbody>\n</table></div>\n");
+}
+
+/// True for one short word.
+fn is_name(words: &str) -> bool {
+    words.len() <= 24 && !words.contains(' ')
 }
 
 fn side(align: Align) -> &'static str {
@@ -197,7 +258,11 @@ mod tests {
     #[test]
     fn nothing_a_user_wrote_becomes_markup() {
         let html = to_html(&document_of(EVIL));
-        assert!(!html.contains("<script"), "{html}");
+        assert!(!html.contains(EVIL), "{html}");
+        // The page's own, where it has some: the plot's values, and what shows them.
+        let scripts = html.matches("<script").count();
+        assert_eq!(scripts, if interactive() { 2 } else { 0 }, "{html}");
+        assert_eq!(html.matches("</script").count(), scripts, "{html}");
         // All of them arrive as text: 8 in the head and paragraphs, 7 in table and code, 5 in the
         // plot (title twice, both labels, legend).
         assert_eq!(html.matches("&lt;script&gt;").count(), 20, "{html}");
@@ -207,6 +272,7 @@ mod tests {
     fn the_file_refers_to_nothing_outside_itself() {
         let html = to_html(&document_of("plain"));
         let without_namespace = html.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+        let without_namespace = without_namespace.replace("href=\"#", "");
         for outside in ["http:", "https:", "src=", "href=", "@import", "url("] {
             assert!(!without_namespace.contains(outside), "{outside}");
         }
@@ -217,7 +283,10 @@ mod tests {
         let html = to_html(&document_of("plain"));
         let start = html.find("<main>").expect("a body");
         let end = html.find("</body>").expect("a body");
-        let xml = html[start..end].replace("<br>", "<br/>").replace("<details open>", "<details>");
+        let mut xml =
+            html[start..end].replace("<br>", "<br/>").replace("<details open>", "<details>");
+        // Behind the body there may be the page's own script, which is no XML.
+        xml.truncate(xml.find("</main>").map_or(xml.len(), |at| at + "</main>".len()));
         roxmltree::Document::parse(&xml).expect("well-formed");
     }
 

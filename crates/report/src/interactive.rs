@@ -2,7 +2,8 @@
 //!
 //! A build without it is whole; its pages have tables and pictures only.
 
-use crate::plot::{Mark, Plot, PlotSeries, Range, Scale, Shape};
+use crate::plot::{Mark, Plot, PlotSeries, Range, Scale, Shape, readings};
+use crate::segments::PlotSegments;
 use serde::Serialize;
 
 /// The script, or nothing.
@@ -31,7 +32,10 @@ struct Embedded<'a> {
     title: &'a str,
     x: Across<'a>,
     y: Upright<'a>,
+    /// Left out where the segments say all.
     series: Vec<EmbeddedSeries<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    segments: Option<&'a PlotSegments>,
 }
 
 #[derive(Serialize)]
@@ -64,6 +68,12 @@ struct EmbeddedSeries<'a> {
 /// Parts into which what a plot shows of an axis is divided: as many as a reader can zoom into.
 const PARTS: f64 = 1e7;
 
+/// What a page's script gets of a plot: its data, if it can be zoomed into, else the values to be shown beside the
+/// pointer.
+pub(crate) fn script_json(plot: &Plot) -> String {
+    plot_json(plot).unwrap_or_else(|| for_script(&readings(plot)))
+}
+
 /// The data of a plot that can be zoomed into: lines and points over time, as JSON.
 pub(crate) fn plot_json(plot: &Plot) -> Option<String> {
     let Range::Fixed(from, to) = plot.x.range else { return None };
@@ -71,7 +81,7 @@ pub(crate) fn plot_json(plot: &Plot) -> Option<String> {
         plot.x.label.starts_with("time (") && plot.x.scale == Scale::Linear && to > from;
     let plain = plot.series.iter().all(|series| {
         !matches!(series.mark, Mark::Bars | Mark::Tiles)
-            && series.points.iter().all(|point| point.error.is_none())
+            && series.points.iter().all(|point| point.interval.is_none())
     });
     if !over_time || !plain || plot.y.scale != Scale::Linear || plot.series.is_empty() {
         return None;
@@ -88,10 +98,14 @@ pub(crate) fn plot_json(plot: &Plot) -> Option<String> {
         },
         unit: if largest > 0.0 { largest / PARTS } else { 1.0 },
     };
-    let series =
-        plot.series.iter().enumerate().map(|(number, series)| embed(series, number, &x, &y));
-    let series = series.collect();
-    Some(for_script(&Embedded { title: &plot.title, x, y, series }))
+    let segments = plot.segments.as_ref();
+    let series = match segments.is_some_and(PlotSegments::are_complete) {
+        true => &[][..],
+        false => &plot.series[..],
+    };
+    let series = series.iter().enumerate();
+    let series = series.map(|(number, series)| embed(series, number, &x, &y)).collect();
+    Some(for_script(&Embedded { title: &plot.title, x, y, series, segments }))
 }
 
 fn embed<'a>(series: &'a PlotSeries, number: usize, x: &Across, y: &Upright) -> EmbeddedSeries<'a> {

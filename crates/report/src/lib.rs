@@ -3,6 +3,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `reports.rs` | whole reports of runs, comparisons and papers, and their files: start here |
+//! | `answer.rs` | what came out, in a sentence |
 //! | `document.rs` | [`document::Document`], a report as data |
 //! | `tables.rs`, `tables/` | the tables of runs, comparisons and papers |
 //! | `mechanism_table.rs` | that of profiles and what differs from them |
@@ -12,6 +13,7 @@
 //! | `plot/` | drawing any [`plot::Plot`] as SVG and PNG |
 //! | `terminal.rs`, `html.rs`, `markdown.rs` | a document on a terminal, as one HTML file, as Markdown |
 //! | `interactive.rs` | what draws plots in a browser, where it was built |
+//! | `segments.rs` | every segment of a flow in a few bytes, for the browser |
 //! | `page.rs`, `page/` | a diagnosis as an interactive page |
 //! | `data.rs` | JSON and CSV |
 //! | `data_set/` | [`data_set`]: columns for programs that compute, as CSV and Parquet |
@@ -21,6 +23,7 @@
 //!
 //! The same input gives the same bytes. No clock is read: a report does not say when it was made.
 
+mod answer;
 pub mod data;
 pub mod data_set;
 pub mod document;
@@ -37,6 +40,7 @@ mod page;
 pub mod plot;
 pub mod plots;
 mod reports;
+mod segments;
 pub mod tables;
 mod terminal;
 
@@ -48,7 +52,7 @@ pub use interactive::interactive;
 pub use markdown::to_markdown;
 pub use page::{PageData, PageDiagnosis, diagnosis_page};
 pub use reports::{
-    Context, PaperResults, compare_document, document_files, paper_document, run_document,
+    AMOUNTS, Context, PaperResults, compare_document, document_files, paper_document, run_document,
     run_files,
 };
 pub use terminal::{Screen, table_to_terminal, to_terminal};

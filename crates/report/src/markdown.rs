@@ -14,7 +14,9 @@ pub fn to_markdown(document: &Document, pictures: &str) -> String {
         let _ = write!(out, "\n*{}*: {}\n", plain(name), plain(value));
     }
     for section in &document.sections {
-        let _ = write!(out, "\n## {}\n", plain(&section.heading));
+        if !section.is_answer() {
+            let _ = write!(out, "\n## {}\n", plain(&section.heading));
+        }
         section.blocks.iter().for_each(|part| block(&mut out, part, pictures));
     }
     out
@@ -22,7 +24,8 @@ pub fn to_markdown(document: &Document, pictures: &str) -> String {
 
 fn block(out: &mut String, block: &Block, pictures: &str) {
     let _ = match block {
-        Block::Text(text) => write!(out, "\n{}\n", wrapped(text)),
+        Block::Contents | Block::Picture(_) => Ok(()),
+        Block::Answer(text) | Block::Text(text) => write!(out, "\n{}\n", wrapped(text)),
         Block::Notes(notes) => {
             out.push('\n');
             notes.iter().try_for_each(|note| writeln!(out, "- {}", plain(note)))

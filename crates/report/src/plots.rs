@@ -4,11 +4,12 @@
 //! colours to tell apart, and the title says so).
 
 use crate::plot::{Mark, Plot, PlotSeries, Range, Shape};
-use ackord_measure::{FlowSeries, LinkSeries, Point, SeriesSet, Trace};
+use crate::segments::PlotSegments;
+use ackord_measure::{DETAILED_FLOWS, FlowSeries, LinkSeries, Point, SeriesSet, Trace};
 use ackord_units::{Bytes, Span, Time};
 
 /// Most curves of one kind in a plot.
-const MOST_CURVES: usize = 7;
+const MOST_CURVES: usize = DETAILED_FLOWS;
 /// With more flows than this, a plot of windows leaves out ssthresh.
 const MOST_WITH_SSTHRESH: usize = 4;
 
@@ -107,7 +108,9 @@ impl<'a> FlowPlots<'a> {
 
     /// All of them: windows, sequence, throughput, round-trip times.
     pub fn all(&self, unit: WindowUnit) -> Vec<Plot> {
-        vec![self.window(unit), self.sequence(), self.throughput(), self.round_trip()]
+        let mut sequence = self.sequence();
+        sequence.segments = self.segments();
+        vec![self.window(unit), sequence, self.throughput(), self.round_trip()]
     }
 
     /// cwnd and ssthresh against time.
@@ -137,8 +140,7 @@ impl<'a> FlowPlots<'a> {
 
     /// Sent and acknowledged bytes against time, retransmissions marked.
     pub fn sequence(&self) -> Plot {
-        let traces = self.curves.iter().flat_map(|(_, flow)| [&flow.sent, &flow.acked]);
-        let scale = byte_unit(traces);
+        let scale = self.byte_unit();
         let label = format!("offset in the stream ({})", scale.name);
         let mut plot = self.plot("sequence", "Sequence and acknowledgment", &label);
         let one = self.curves.len() == 1;
@@ -163,6 +165,16 @@ impl<'a> FlowPlots<'a> {
             }
         }
         plot
+    }
+
+    /// The segments of all flows one by one, in the units of [`FlowPlots::sequence`].
+    fn segments(&self) -> Option<PlotSegments> {
+        let flows = self.curves.iter().map(|(name, flow)| (name.as_str(), &flow.segments));
+        PlotSegments::of(flows, time_unit(self.to).size * 1e9, self.byte_unit().size)
+    }
+
+    fn byte_unit(&self) -> Unit {
+        byte_unit(self.curves.iter().flat_map(|(_, flow)| [&flow.sent, &flow.acked]))
     }
 
     /// Payload delivered per interval against time.

@@ -1,16 +1,20 @@
 //! Whole reports of runs, comparisons and papers, and the files they become.
 
+use crate::answer;
 use crate::data::{series_csv, summary_csv, to_json};
 use crate::document::{Block, Document, Section, Table};
 use crate::files::OutputFile;
 use crate::html::to_html;
 use crate::mechanism_table::mechanism_table;
-use crate::plot::Plot;
+use crate::plot::{Plot, Topology};
 use crate::plots::{FlowPlots, WindowUnit, link_plot, queue_plot};
 use crate::tables;
-use ackord_measure::{Claim, Claimant, Comparison, RULE, RunSummary, SeriesSet, Verdict};
+use ackord_measure::{Claim, Comparison, RULE, RunSummary, SeriesSet, Verdict};
 use serde::Serialize;
 use std::collections::BTreeSet;
+
+/// What is behind a remark on intervals by Student's t.
+pub const AMOUNTS: &str = "; one that would reach below zero is that of the logarithm of the mean";
 
 /// What a report says besides numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,9 +31,12 @@ pub struct Context {
     pub notes: Vec<String>,
     /// In what congestion windows are shown.
     pub window_unit: WindowUnit,
+    /// The network, to be drawn.
+    pub topology: Option<Topology>,
 }
 
-/// The report of one run: what can be seen first, then the numbers. Without series it has no plots.
+/// The report of one run: its answer in a sentence, the flows, the network, plots, then the other numbers. Without
+/// series it has no plots.
 pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Context) -> Document {
     let fairness = &run.fairness;
     let shared = match (fairness.jain_index, fairness.min_max_percent) {
@@ -51,7 +58,8 @@ pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Cont
         links.blocks.push(Block::Text(format!("{lost} packets found no way to go.")));
     }
     let mechanisms = Section::new("Mechanisms").with(Block::Table(mechanism_table(run)));
-    let mut sections = Vec::new();
+    let mut sections = vec![Section::answer(answer::of_run(run)), flows];
+    sections.extend(topology_section(context));
     if let Some(series) = series {
         let flow_plots = FlowPlots::of_run(series);
         let mut plots = flow_plots.all(context.window_unit);
@@ -59,7 +67,7 @@ pub fn run_document(run: &RunSummary, series: Option<&SeriesSet>, context: &Cont
         plots.extend(flow_plots.first_recovery());
         sections.push(plots_section("Over time", plots));
     }
-    sections.extend([flows, links]);
+    sections.push(links);
     if let Some(boxes) = table_with_rows(tables::proxy_table(run)) {
         sections.push(Section::new("Middleboxes").with(boxes));
     }
@@ -84,16 +92,18 @@ pub fn compare_document(
     let [totals, parts @ .., links] = tables::comparison_tables(comparison);
     let mut side_by_side = Section::new("Side by side").with(Block::Table(totals));
     side_by_side.blocks.extend(parts.into_iter().filter_map(table_with_rows));
-    let mut sections = Vec::new();
+    let mut sections: Vec<_> =
+        answer::of_comparison(comparison).map(Section::answer).into_iter().collect();
+    sections.push(
+        side_by_side.with(Block::Table(links)).with(Block::Text(format!(
+            "Intervals are 95 % by Student's t over the runs{AMOUNTS}."
+        ))),
+    );
+    sections.extend(topology_section(context));
     if !series.is_empty() {
         let plots = FlowPlots::overlaid(series).all(context.window_unit);
         sections.push(plots_section("Over time, one run each", plots));
     }
-    sections.push(
-        side_by_side
-            .with(Block::Table(links))
-            .with(Block::Text("Intervals are 95 % by Student's t over the runs.".to_owned())),
-    );
     sections.extend(closing(context, &[("Results as JSON", to_json(comparison))]));
     let mut facts = source_fact(context);
     facts.extend([
@@ -118,8 +128,8 @@ pub struct PaperResults {
     pub claims: Vec<Claim>,
 }
 
-/// The report of a paper. `details` are its tables and figures: those with plots come first, plots
-/// before tables, then the claims, then the rest.
+/// The report of a paper: how many of its claims hold, what is where, the claims, then `details`, its tables and
+/// figures: those with plots first, plots before tables.
 pub fn paper_document(
     results: &PaperResults,
     details: Vec<Section>,
@@ -127,12 +137,15 @@ pub fn paper_document(
 ) -> Document {
     let is_plot = |block: &Block| matches!(block, Block::Plot(_));
     let drawn = |section: &Section| section.blocks.iter().any(is_plot);
-    let (mut sections, told): (Vec<_>, Vec<_>) = details.into_iter().partition(drawn);
-    for section in &mut sections {
+    let (mut figures, words): (Vec<_>, Vec<_>) = details.into_iter().partition(drawn);
+    for section in &mut figures {
         section.blocks.sort_by_key(|block| !is_plot(block));
     }
+    let answer = answer::of_claims(&results.claims).unwrap_or_default();
+    let mut sections = vec![Section::answer(answer).with(Block::Contents)];
     sections.push(claims_section(&results.claims));
-    sections.extend(told);
+    sections.extend(figures);
+    sections.extend(words);
     sections.extend(closing(context, &[("Claims as JSON", to_json(results))]));
     let mut facts = source_fact(context);
     facts.extend([
@@ -146,12 +159,6 @@ pub fn paper_document(
 fn claims_section(claims: &[Claim]) -> Section {
     let table = Block::Table(tables::claim_table(claims));
     let mut section = Section::new("Claims").with(table);
-    for (by, whose) in [(Claimant::Paper, "the paper's"), (Claimant::Project, "this project's")] {
-        let counts = verdict_counts(claims, by);
-        if let Some(counts) = counts {
-            section.blocks.push(Block::Text(format!("Of {whose} {counts}.")));
-        }
-    }
     section.blocks.push(Block::Text(RULE.to_owned()));
     let wanting = [Verdict::Differs, Verdict::Fails, Verdict::Undecided];
     let wanting = tables::claim_reasons(claims, &wanting);
@@ -166,16 +173,7 @@ fn claims_section(claims: &[Claim]) -> Section {
     section
 }
 
-/// "12 claims 7 hold, 2 differ, 1 fail and 2 are undecided"; nothing where there are none.
-fn verdict_counts(claims: &[Claim], by: Claimant) -> Option<String> {
-    let [hold, differ, fail, open] = tables::verdicts_of(claims, by);
-    let all = hold + differ + fail + open;
-    (all > 0).then(|| {
-        format!("{all} claims {hold} hold, {differ} differ, {fail} fail and {open} are undecided")
-    })
-}
-
-/// The files of a report: `report.html`, and every plot below `plots/` as SVG and PNG. A plot
+/// The files of a report: `report.html`, and every plot and picture below `plots/` as SVG and PNG. A plot
 /// whose name is taken gets a number behind it.
 pub fn document_files(document: &Document) -> Vec<OutputFile> {
     let mut files = vec![OutputFile::new("report.html", to_html(document))];
@@ -187,6 +185,11 @@ pub fn document_files(document: &Document) -> Vec<OutputFile> {
         let name = free.into_iter().find(|name| taken.insert(name.clone())).unwrap_or(id);
         files.push(OutputFile::new(format!("plots/{name}.svg"), plot.to_svg()));
         files.push(OutputFile::new(format!("plots/{name}.png"), plot.to_png()));
+    }
+    for picture in document.pictures() {
+        let name = file_name(&picture.id);
+        files.push(OutputFile::new(format!("plots/{name}.svg"), picture.to_svg()));
+        files.push(OutputFile::new(format!("plots/{name}.png"), picture.to_png()));
     }
     files
 }
@@ -214,6 +217,12 @@ pub fn run_files(
 fn document(context: &Context, facts: Vec<(String, String)>, sections: Vec<Section>) -> Document {
     let (title, purpose) = (context.title.clone(), context.purpose.clone());
     Document { title, purpose, facts, sections }
+}
+
+/// The network as a picture, if there is one to be drawn.
+fn topology_section(context: &Context) -> Option<Section> {
+    let picture = context.topology.as_ref()?.picture()?;
+    Some(Section::new("Topology").with(Block::Picture(picture)))
 }
 
 fn plots_section(heading: &str, plots: Vec<Plot>) -> Section {

@@ -45,12 +45,17 @@ pub fn to_terminal(document: &Document, screen: Screen) -> String {
     if !document.purpose.is_empty() {
         out.push_str(&screen.wrapped(&document.purpose, ""));
     }
+    let (answers, sections): (Vec<_>, Vec<_>) =
+        document.sections.iter().partition(|section| section.is_answer());
+    for block in answers.iter().flat_map(|section| &section.blocks) {
+        out.push_str(&block_text(block, screen).unwrap_or_default());
+    }
     let facts: Vec<_> =
         document.facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
     if !facts.is_empty() {
         out.push_str(&screen.wrapped(&facts.join(" · "), ""));
     }
-    for section in &document.sections {
+    for section in sections {
         let blocks: Vec<_> =
             section.blocks.iter().filter_map(|block| block_text(block, screen)).collect();
         if blocks.is_empty() {
@@ -64,7 +69,7 @@ pub fn to_terminal(document: &Document, screen: Screen) -> String {
 
 fn block_text(block: &Block, screen: Screen) -> Option<String> {
     match block {
-        Block::Text(text) => Some(screen.wrapped(text, "")),
+        Block::Answer(text) | Block::Text(text) => Some(screen.wrapped(text, "")),
         Block::Notes(notes) if notes.is_empty() => None,
         Block::Notes(notes) => {
             Some(notes.iter().map(|note| screen.wrapped(&format!("- {note}"), "  ")).collect())
@@ -73,7 +78,7 @@ fn block_text(block: &Block, screen: Screen) -> Option<String> {
         Block::Command { caption, line } => {
             Some(format!("{}:\n  {}\n", printable(caption), printable(line)))
         }
-        Block::Plot(_) | Block::Code { .. } => None,
+        Block::Plot(_) | Block::Picture(_) | Block::Contents | Block::Code { .. } => None,
     }
 }
 

@@ -1,13 +1,16 @@
 //! Pages of diagnoses: what stands in them, and what a browser makes of them.
 
+mod common;
 #[path = "../examples/made/mod.rs"]
 mod made;
 
 use ackord_diagnose::{Diagnosis, Trace};
 use ackord_report::document::{Block, Document, Section};
-use ackord_report::plot::{Mark, Plot, PlotSeries, Range, Shape};
+use ackord_report::plot::{Mark, Plot, PlotSeries, Range, Scale, Shape};
+use ackord_report::plots::{FlowPlots, WindowUnit};
 use ackord_report::{PageData, PageDiagnosis, diagnosis_page, interactive, to_html};
 use ackord_testing::{assert_timely, installed, skipped, timely};
+use ackord_units::{Span, Time};
 use made::Made;
 use std::path::Path;
 use std::process::Command;
@@ -103,7 +106,7 @@ fn a_page_refers_to_nothing_outside_itself_and_stays_small() {
     assert_eq!(html, page(&[("", &made)]), "the same data, the same bytes");
 }
 
-/// A report with two plots over ten seconds.
+/// A report with two plots over ten seconds, a picture with bars, and a flow whose segments are kept up to 2 s.
 fn report() -> String {
     let plot = |id: &str, mark| {
         let points = (0..1_000u32).map(|n| (f64::from(n) / 100.0, f64::from(n % 70)));
@@ -115,17 +118,27 @@ fn report() -> String {
     let over_time = Section::new("Over time")
         .with(plot("steps", Mark::Steps))
         .with(plot("crosses", Mark::Points(Shape::Cross)));
+    let bars = PlotSeries::new("gains", Mark::Bars, [(0.0, 3.0), (1.0, 5.0)]);
+    let mut picture = Plot::new("bars", "Bars", "queue", "goodput (Mbit/s)");
+    picture.x.scale = Scale::Categories(vec!["fifo".to_owned(), "fq".to_owned()]);
+    let over_time = over_time.with(Block::Plot(picture.with(bars)));
+    let (_, mut series) = common::run(common::Shape { flows: 1, secs: 10 });
+    let segments = &mut series.flows[0].segments;
+    segments.exact_until = Time::ZERO + Span::from_secs(2);
+    segments.points.retain(|point| point.at < segments.exact_until);
+    let sequence = FlowPlots::of_run(&series).all(WindowUnit::Bytes).swap_remove(1);
+    let segments = Section::new("Segments").with(Block::Plot(sequence));
     let title = "Report".to_owned();
-    to_html(&Document { title, sections: vec![over_time], ..Document::default() })
+    to_html(&Document { title, sections: vec![over_time, segments], ..Document::default() })
 }
 
 #[test]
 fn plots_over_time_carry_their_data_where_something_draws_it() {
     let html = report();
     let scripts = html.matches("<script").count();
-    assert_eq!(scripts, if interactive() { 3 } else { 0 });
+    assert_eq!(scripts, if interactive() { 5 } else { 0 });
     assert_eq!(html.matches("</script").count(), scripts, "names of curves end no script");
-    assert_eq!(html.matches("class=\"ackord-plot\"").count(), 2);
+    assert_eq!(html.matches("class=\"ackord-plot\"").count(), 4);
 }
 
 /// Opens the pages in a browser: `ui/test/page.mjs` says what it looks at.

@@ -8,6 +8,7 @@ use ackord_measure::{
     Summary, VariantSummary, Verdict,
 };
 use ackord_report::document::{Block, Section};
+use ackord_report::plot::{Topology, TopologyLink, TopologyNode};
 use ackord_report::{
     Context, PaperResults, Screen, compare_document, document_files, paper_document, run_document,
     run_files, to_html, to_terminal,
@@ -98,11 +99,50 @@ fn the_html_holds_the_scenario_as_text_and_every_plot() {
     assert_eq!(html.matches("class=\"ackord-plot\"").count(), 7);
     assert!(html.contains("flow0 around its first retransmission"));
     assert!(html.contains("Results as JSON"));
-    assert!(plots_come_first(&html), "a picture says at once what the numbers say in detail");
 }
 
-fn plots_come_first(html: &str) -> bool {
-    html.rfind("class=\"ackord-plot\"").expect("plots") < html.find("<table").expect("tables")
+/// Where parts of a page begin, which are there.
+fn places<const N: usize>(html: &str, parts: [&str; N]) -> [usize; N] {
+    parts.map(|part| html.find(part).unwrap_or_else(|| panic!("{part} is not in the page")))
+}
+
+#[test]
+fn a_run_s_page_answers_first_then_has_flows_topology_plots_and_the_rest() {
+    let (summary, series) = run(Shape { flows: 2, secs: 3 });
+    let node = |name: &str| TopologyNode { name: name.to_owned(), ..TopologyNode::default() };
+    let link = TopologyLink { ends: [0, 1], ..TopologyLink::default() };
+    let topology = Topology { nodes: vec![node("a"), node("b")], links: vec![link], flows: vec![] };
+    let context = Context { topology: Some(topology), ..context() };
+    let document = run_document(&summary, Some(&series), &context);
+    let html = to_html(&document);
+    let parts = [
+        "class=\"answer\"",
+        "<h2>Flows</h2>",
+        "<table",
+        "<h2>Topology</h2>",
+        "Topology: 2 hosts, 0 routers, 0 flows",
+        "<h2>Over time</h2>",
+        "<h2>Links and queues</h2>",
+        "scenario hash",
+    ];
+    assert!(places(&html, parts).is_sorted(), "{:?}", places(&html, parts));
+    let files = document_files(&document);
+    for name in ["plots/topology.svg", "plots/topology.png"] {
+        assert!(files.iter().any(|file| file.path.ends_with(name)), "{name}");
+    }
+}
+
+#[test]
+fn the_answer_of_a_run_is_a_sentence_of_its_summary_s_numbers() {
+    let (summary, _) = run(Shape { flows: 2, secs: 3 });
+    let text = to_terminal(&run_document(&summary, None, &context()), Screen::NONE);
+    let total: f64 = summary.flows.iter().map(|flow| flow.goodput_bit_s).sum();
+    let answer = text.lines().skip(2).take(4).collect::<Vec<_>>().join(" ");
+    let total = format!("2 flows got {:.3} Mbit/s of goodput together in 3.000 s", total / 1e6);
+    assert!(answer.starts_with(&total), "{answer}");
+    let index = summary.fairness.jain_index.expect("two flows");
+    assert!(answer.contains(&format!("Jain's index {index:.3}")), "{answer}");
+    assert!(answer.contains("the busiest link, bottleneck"), "{answer}");
 }
 
 #[test]
@@ -122,13 +162,16 @@ fn a_comparison_shows_each_variant_with_its_interval() {
     let text = to_terminal(&document, Screen::NONE);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains('±') && text.contains("vegas"), "{text}");
-    assert!(plots_come_first(&to_html(&document)));
+    let html = to_html(&document);
+    let parts =
+        ["class=\"answer\"", "Of 2 values of congestion", "<table", "class=\"ackord-plot\""];
+    assert!(places(&html, parts).is_sorted(), "{:?}", places(&html, parts));
     let svg = document.plots().next().expect("windows").to_svg();
     assert!(svg.contains("reno: flow0: cwnd") && svg.contains("vegas: flow1: cwnd"));
 }
 
 #[test]
-fn a_paper_s_claims_come_after_its_plots_with_their_verdicts() {
+fn a_paper_s_page_has_its_verdict_and_contents_first_then_its_claims() {
     let claim = |id: &str, verdict| Claim {
         id: id.to_owned(),
         by: Claimant::Paper,
@@ -159,19 +202,26 @@ fn a_paper_s_claims_come_after_its_plots_with_their_verdicts() {
     let figure = Section::new("Figure 1").with(words()).with(Block::Plot(plot));
     let document = paper_document(&results, vec![told, figure], &context());
     let headings: Vec<_> = document.sections.iter().map(|section| &*section.heading).collect();
-    assert_eq!(headings[..3], ["Figure 1", "Claims", "Told"]);
-    assert!(matches!(document.sections[0].blocks[0], Block::Plot(_)));
+    assert_eq!(headings[..4], ["", "Claims", "Figure 1", "Told"]);
+    assert!(matches!(document.sections[2].blocks[0], Block::Plot(_)));
     let text = to_terminal(&document, Screen::NONE);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("93.25 ± 1.50") && text.contains("holds") && text.contains("fails"));
-    assert!(
-        text.contains("Of the paper's 2 claims 1 hold, 0 differ, 1 fail and 0 are undecided."),
-        "{text}"
-    );
+    let verdict = "Half of the paper's claims or fewer hold here: of 2, 1 holds and 1 fails.";
+    assert!(text.lines().nth(2) == Some(verdict), "{text}");
     // Why a claim fails is said at once, why one holds only to who asks.
     assert!(text.contains("start times of b") && !text.contains("start times of a"), "{text}");
     let html = to_html(&document);
     assert!(html.contains("start times of a"));
+    let parts = [
+        verdict.split_once('\'').map_or(verdict, |(_, rest)| rest),
+        "<nav class=\"contents\"",
+        "<a href=\"#part-1\">Claims</a>",
+        "<a href=\"#part-3\">Told</a>",
+        "id=\"part-1\"",
+        "id=\"part-3\"",
+    ];
+    assert!(places(&html, parts).is_sorted(), "{:?}", places(&html, parts));
     assert!(html.contains("<span class=\"verdict holds\">holds</span>"));
     assert_eq!(document_files(&document).len(), 3, "the page, and the plot twice");
 }
@@ -212,7 +262,7 @@ fn transfers_have_a_table_a_csv_file_and_json_and_runs_without_them_have_none() 
     let document = run_document(&run, None, &context());
     let text = to_terminal(&document, Screen::NONE);
     // Mean 60 ms, median 50, worst 90; 20, 16 and 8.889 Mbit/s.
-    let line = text.lines().find(|line| line.contains("downloads") && line.contains("60.00"));
+    let line = text.lines().find(|line| line.starts_with("  downloads") && line.contains("60.00"));
     let line = line.unwrap_or_else(|| panic!("{text}"));
     for number in ["3", "50.00", "90.00", "14.96", "8.889"] {
         assert!(line.contains(number), "{number} is not in {line}");

@@ -7,6 +7,7 @@ use crate::live_run::{LiveRunError, LiveRunOptions, live_run};
 use crate::run::{
     Ending, Progress, RunOptions, RunOutcome, VERSION, count_proxies, queues_at_end, series_options,
 };
+use crate::sender_taps::{sender_taps, with_sender_taps};
 use ackord_events::Sink;
 use ackord_measure::{RunIdentity, Series, Summary};
 use ackord_path::Conservation;
@@ -73,16 +74,23 @@ pub fn execute(
         seed: options.seed,
         version: VERSION.to_owned(),
     };
-    let tapped = match options.captures {
+    let captured = match options.captures {
         Some(_) => Cow::Owned(with_captures(scenario)),
         None => Cow::Borrowed(scenario),
+    };
+    let tapped = match options.series {
+        true => Cow::Owned(with_sender_taps(&captured)),
+        false => Cow::Borrowed(&*captured),
     };
     let labels = run_labels(scenario, options.seed);
     let mut simulation = Simulation::new(&tapped, options.seed)?;
     let mut summary = Summary::new(&labels);
-    let mut series = options.series.then(|| Series::new(&labels, series_options(scenario)));
+    let mut series = options.series.then(|| {
+        let series = Series::new(&labels, series_options(scenario));
+        series.with_sender_taps(sender_taps(scenario))
+    });
     let mut capture = match options.captures {
-        Some(files) => Some(CaptureSink::create(&tapped, files)?),
+        Some(files) => Some(CaptureSink::create(&captured, files)?),
         None => None,
     };
     // A sink of its own type for the usual cases, so that what is not kept costs nothing.

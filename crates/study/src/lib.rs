@@ -11,6 +11,8 @@
 //! | `cost.rs` | [`cost`]: the time and memory of a run, estimated before it begins |
 //! | `labels.rs` | [`run_labels`]: the names behind the numbers that events carry |
 //! | `capture.rs` | captures of a run: what is tapped, and the pcapng files it becomes |
+//! | `sender_taps.rs` | where a report's segments and ACKs are observed |
+//! | `topology.rs` | a scenario as a picture of hosts, links, queues and flows |
 //! | `capture_folder.rs`, `reserved.rs` | [`CaptureFolder`]: capture files that appear when they are complete, and grow into reserved room |
 //! | `runs/` | [`run_all`], [`Journal`]: many runs in parallel, and finished ones written down |
 //! | `sweep/` | [`sweep`]: a study file, its runs in a folder, and what they came to |
@@ -46,8 +48,10 @@ mod reports;
 mod reserved;
 mod run;
 mod runs;
+mod sender_taps;
 pub mod shell;
 pub mod sweep;
+mod topology;
 mod trace;
 mod transfer;
 

@@ -4,6 +4,7 @@ use crate::compare::ComparisonOutcome;
 use crate::history::HistoryUse;
 use crate::live_run::LiveRunOutcome;
 use crate::run::{Ending, RunOutcome};
+use crate::topology::topology_of;
 use ackord_measure::{Comparison, RunSummary};
 use ackord_report::document::Document;
 use ackord_report::live::{LiveDetails, live_document, tcp_info_csv};
@@ -183,6 +184,7 @@ fn context(origin: Origin<'_>, mut notes: Vec<String>) -> Context {
         source: scenario.source.clone(),
         scenario_text: file.text().to_owned(),
         notes,
+        topology: Some(topology_of(scenario)),
         ..Context::default()
     }
 }

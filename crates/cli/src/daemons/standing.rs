@@ -92,7 +92,7 @@ pub(crate) fn section(heading: &str, table: Table) -> Option<Section> {
 pub(crate) fn estimate(Estimate { samples, mean, ci95 }: Estimate, unit: f64) -> Cell {
     match samples {
         0 => Cell::Missing,
-        _ => Cell::Interval {
+        _ => Cell::Amount {
             mean: mean / unit,
             half_width: ci95.map(|half| half / unit),
             decimals: 2,

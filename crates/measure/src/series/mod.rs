@@ -4,14 +4,17 @@
 //! | --- | --- |
 //! | `trace.rs` | [`Trace`]: points in order, thinned without losing a peak |
 //! | `rate.rs` | throughput per interval |
+//! | `segments.rs` | [`SegmentTrace`]: every segment and ACK at the sending host, up to a bound |
 //!
 //! Not modelled: the window and round trips of the end that only receives.
 
 mod rate;
+mod segments;
 #[cfg(test)]
 mod tests;
 mod trace;
 
+pub use segments::{SegmentMark, SegmentPoint, SegmentTrace, SenderTap};
 pub use trace::{Point, Trace};
 
 use crate::RunLabels;
@@ -19,6 +22,7 @@ use ackord_events::{Event, LinkId, SegmentKind, Sink};
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
 use ackord_wire::Side;
 use rate::{RateBuilder, round_interval};
+use segments::SegmentTraceBuilder;
 use trace::TraceBuilder;
 
 /// How much to keep.
@@ -29,13 +33,20 @@ pub struct SeriesOptions {
     pub max_points: usize,
     /// Interval of the throughput series; a round one that gives 100 to 250 points when absent.
     pub interval: Option<Span>,
+    /// Segments, ACKs and SACK blocks kept one by one in the whole run, in equal shares for the first
+    /// [`DETAILED_FLOWS`] flows.
+    pub max_segments: usize,
 }
+
+/// Flows whose segments are kept one by one: as many as a plot has colours.
+pub const DETAILED_FLOWS: usize = 7;
 
 impl Default for SeriesOptions {
     /// 4096 points per series, and as many again of a thinned one's beginning: at most 131 kB
-    /// each, more than a plot has columns.
+    /// each, more than a plot has columns. 250,000 segments: 8 MB in memory, and less than a megabyte in
+    /// a report.
     fn default() -> SeriesOptions {
-        SeriesOptions { max_points: 4_096, interval: None }
+        SeriesOptions { max_points: 4_096, interval: None, max_segments: 250_000 }
     }
 }
 
@@ -74,6 +85,8 @@ pub struct FlowSeries {
     pub delivered: Trace,
     /// Payload delivered per interval, bit/s.
     pub throughput: Trace,
+    /// Segments sent, and the ACKs that arrived, one by one.
+    pub segments: SegmentTrace,
 }
 
 /// One direction of a link.
@@ -114,6 +127,7 @@ struct FlowFold {
     acked: TraceBuilder,
     delivered: TraceBuilder,
     throughput: RateBuilder,
+    segments: SegmentTraceBuilder,
 }
 
 #[derive(Clone, Debug)]
@@ -155,7 +169,9 @@ impl Series {
         let interval = interval.max(Span::from_nanos(1));
         let trace = || TraceBuilder::new(options.max_points.max(4), duration);
         let throughput = || RateBuilder::new(interval, duration);
-        let flow = |label: &crate::FlowLabel| FlowFold {
+        let detailed = labels.flows.len().clamp(1, DETAILED_FLOWS);
+        let share = |number| if number < detailed { options.max_segments / detailed } else { 0 };
+        let flow = |(number, label): (usize, &crate::FlowLabel)| FlowFold {
             name: label.name.clone(),
             sends: label.sends,
             stream: None,
@@ -167,6 +183,7 @@ impl Series {
             acked: trace(),
             delivered: trace(),
             throughput: throughput(),
+            segments: SegmentTraceBuilder::new(share(number)),
         };
         let link = |label: &crate::LinkLabel| LinkFold {
             name: label.name.clone(),
@@ -179,9 +196,19 @@ impl Series {
         };
         Series {
             interval,
-            flows: labels.flows.iter().map(flow).collect(),
+            flows: labels.flows.iter().enumerate().map(flow).collect(),
             links: labels.links.iter().map(link).collect(),
         }
+    }
+
+    /// The same sink, which takes ACKs, SACK blocks and windows from the packets that pass these taps, one per flow.
+    /// For a flow without taps it takes ACKs from [`Event::AckAdvanced`], and knows no windows.
+    #[must_use]
+    pub fn with_sender_taps(mut self, taps: impl IntoIterator<Item = Option<SenderTap>>) -> Series {
+        for (flow, tap) in self.flows.iter_mut().zip(taps) {
+            flow.segments.listen(tap);
+        }
+        self
     }
 
     /// The series of the run, which really ended at `ended_at`.
@@ -196,6 +223,7 @@ impl Series {
             acked: fold.acked.finish(),
             delivered: fold.delivered.finish(),
             throughput: fold.throughput.finish(ended_at),
+            segments: fold.segments.finish(),
         };
         let link = |fold: LinkFold| LinkSeries {
             name: fold.name,
@@ -221,9 +249,9 @@ impl Series {
 }
 
 impl Sink for Series {
-    /// Links and flows have series of their own.
+    /// Links and flows have series of their own; only a link that is not run ahead reports what passes a tap.
     fn needs_order(&self) -> bool {
-        false
+        self.flows.iter().any(|flow| flow.segments.has_tap())
     }
 
     /// # Panics
@@ -250,6 +278,12 @@ impl Sink for Series {
                 let link = self.link(link);
                 link.queue_length(at, queue_packets, queue_bytes);
                 link.throughput.add(at, bytes);
+            }
+            // Packets of hosts that are not simulated may belong to no flow.
+            Event::PacketTapped { tap, packet } => {
+                if let Some(flow) = self.flows.get_mut(packet.flow.0 as usize) {
+                    flow.segments.tapped(at, tap, packet, flow.sends == packet.from);
+                }
             }
             // A packet for which there is no way dies on no link.
             Event::PacketDropped { link, .. } => {
@@ -280,8 +314,7 @@ impl Sink for Series {
             | Event::ProxyReleased { .. }
             | Event::ProxyActed { .. }
             | Event::ProxyFailed { .. }
-            | Event::ProxyRestarted { .. }
-            | Event::PacketTapped { .. } => {}
+            | Event::ProxyRestarted { .. } => {}
         }
     }
 }
@@ -296,6 +329,7 @@ impl FlowFold {
             Event::RttSampled { rtt, .. } => self.rtt.push(at, rtt.as_secs_f64()),
             Event::AckAdvanced { stream_offset, .. } => {
                 self.acked.push(at, stream_offset.get() as f64);
+                self.segments.ack_advanced(at, stream_offset);
             }
             _ => {}
         }
@@ -324,10 +358,13 @@ impl FlowFold {
         // behind it.
         let handshake = u32::from(payload == Bytes::ZERO);
         let stream = self.stream.get_or_insert(StreamPosition { seq: seq + handshake, offset: 0 });
+        self.segments.begin(seq + handshake);
         if payload == Bytes::ZERO {
             return;
         }
-        let start = stream.offset_of(seq) as f64;
+        let start = stream.offset_of(seq);
+        self.segments.sent(at, start, payload, kind);
+        let start = start as f64;
         match kind {
             SegmentKind::New | SegmentKind::WindowProbe => {
                 self.sent.push(at, start + payload.get() as f64);

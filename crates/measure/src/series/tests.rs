@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::{FlowLabel, LinkLabel};
+use ackord_events::TapPoint;
 use ackord_events::{CwndReason, DropReason, EndpointId, LinkId};
-use ackord_wire::{FlowId, Packet};
+use ackord_wire::{Flags, FlowId, Packet, SackBlock, Segment};
 
 const SENDER: EndpointId = EndpointId { flow: FlowId(0), side: Side::Client };
 const RECEIVER: EndpointId = EndpointId { flow: FlowId(0), side: Side::Server };
@@ -13,6 +14,10 @@ fn ms(millis: u64) -> Time {
 }
 
 fn series() -> Series {
+    series_of(SeriesOptions::default())
+}
+
+fn series_of(options: SeriesOptions) -> Series {
     let flow = FlowLabel {
         name: "a".into(),
         kind: crate::FlowKind::Connection,
@@ -28,7 +33,7 @@ fn series() -> Series {
     let labels =
         RunLabels { flows: vec![flow], links: vec![link], duration, ..RunLabels::default() };
     let interval = Some(Span::from_millis(500));
-    Series::new(&labels, SeriesOptions { interval, ..SeriesOptions::default() })
+    Series::new(&labels, SeriesOptions { interval, ..options })
 }
 
 fn sent(endpoint: EndpointId, seq: u32, payload: u64, kind: SegmentKind) -> Event<'static> {
@@ -112,4 +117,98 @@ fn a_drop_is_marked_at_the_length_the_queue_had() {
     assert_eq!(values(&link.queue_packets), [1.0, 2.0, 3.0]);
     assert_eq!(values(&link.queue_bytes), [1_000.0, 2_000.0, 3_000.0]);
     assert_eq!(link.drops.points(), [Point { at: ms(4), value: 3.0 }]);
+}
+
+const TAP: SenderTap = SenderTap { departs: LinkId(0), arrives: LinkId(1) };
+
+fn tapped(series: &mut Series, at: Time, from: Side, segment: Segment) {
+    let packet = &Packet { from, tcp: Some(segment), ..packet() };
+    let tap = match from {
+        Side::Client => TapPoint::LinkIn(TAP.departs),
+        Side::Server => TapPoint::LinkOut(TAP.arrives),
+    };
+    series.emit(at, Event::PacketTapped { tap, packet });
+}
+
+fn packet() -> Packet {
+    Packet {
+        flow: FlowId(0),
+        from: Side::Client,
+        src: Default::default(),
+        dst: Default::default(),
+        ip: Default::default(),
+        ecn: Default::default(),
+        ip_len: 40,
+        tag: 0,
+        tcp: None,
+    }
+}
+
+fn syn(flags: Flags, seq: u32, scale: u8) -> Segment {
+    let mut segment = Segment { seq: Seq(seq), flags, window: 1_000, ..Segment::default() };
+    segment.options.window_scale = Some(scale);
+    segment
+}
+
+#[test]
+fn a_tap_gives_acks_with_scaled_windows_and_sack_blocks_across_the_wrap() {
+    let isn = u32::MAX - 500;
+    let mut series = series().with_sender_taps([Some(TAP)]);
+    series.emit(ms(0), sent(SENDER, isn, 0, SegmentKind::New));
+    tapped(&mut series, ms(0), Side::Client, syn(Flags::SYN, isn, 3));
+    let mut answer = syn(Flags::SYN | Flags::ACK, 77, 7);
+    answer.ack = Seq(isn) + 1;
+    tapped(&mut series, ms(1), Side::Server, answer);
+    for i in 0..4u32 {
+        series.emit(ms(2), sent(SENDER, isn.wrapping_add(1 + i * 400), 400, SegmentKind::New));
+    }
+    let mut ack = Segment { flags: Flags::ACK, window: 10, ..Segment::default() };
+    ack.ack = Seq(isn) + 401;
+    ack.options.sack.push(SackBlock { start: Seq(isn) + 801, end: Seq(isn) + 1_601 });
+    // A DSACK block lies below the ACK (RFC 2883).
+    ack.options.sack.push(SackBlock { start: Seq(isn) + 1, end: Seq(isn) + 401 });
+    tapped(&mut series, ms(5), Side::Server, ack);
+    series.emit(ms(6), sent(SENDER, isn.wrapping_add(401), 400, SegmentKind::Retransmission));
+    let advanced =
+        Event::AckAdvanced { endpoint: SENDER, bytes: Bytes(400), stream_offset: Bytes(400) };
+    series.emit(ms(5), advanced);
+    let segments = &series.finish(ms(1_000)).flows[0].segments;
+    assert_eq!(segments.exact_until, Time::NEVER);
+    let point = |at, mark, from, to| SegmentPoint { at: ms(at), mark, from, to };
+    let data = |number: u64| point(2, SegmentMark::Data, number * 400, number * 400 + 400);
+    let expected = [
+        point(1, SegmentMark::Ack, 0, 1_000),
+        data(0),
+        data(1),
+        data(2),
+        data(3),
+        point(5, SegmentMark::Sack, 800, 1_600),
+        point(5, SegmentMark::Sack, 0, 400),
+        point(5, SegmentMark::Ack, 400, 400 + 1_280),
+        point(6, SegmentMark::Retransmission, 400, 800),
+    ];
+    assert_eq!(segments.points, expected);
+}
+
+#[test]
+fn without_a_tap_acks_come_from_the_sender_and_have_no_window() {
+    let mut series = series();
+    series.emit(ms(0), sent(SENDER, 0, 0, SegmentKind::New));
+    let (endpoint, bytes, stream_offset) = (SENDER, Bytes(400), Bytes(400));
+    series.emit(ms(5), Event::AckAdvanced { endpoint, bytes, stream_offset });
+    let segments = &series.finish(ms(1_000)).flows[0].segments;
+    let ack = SegmentPoint { at: ms(5), mark: SegmentMark::Ack, from: 400, to: 400 };
+    assert_eq!(segments.points, [ack]);
+}
+
+#[test]
+fn beyond_its_bound_a_trace_of_segments_is_complete_up_to_an_instant_and_names_it() {
+    let mut series = series_of(SeriesOptions { max_segments: 5, ..SeriesOptions::default() });
+    series.emit(ms(0), sent(SENDER, 0, 0, SegmentKind::New));
+    for i in 0..8u32 {
+        series.emit(ms(u64::from(i / 2)), sent(SENDER, 1 + i * 100, 100, SegmentKind::New));
+    }
+    let flow = &series.finish(ms(1_000)).flows[0];
+    // The sixth was at 2 ms, as was the fifth: of that instant not all are known.
+    assert_eq!((flow.segments.points.len(), flow.segments.exact_until), (4, ms(2)));
 }

@@ -75,7 +75,7 @@ fn metric_table(scenario: &FidelityScenario) -> Table {
             _ => String::new(),
         };
         let side = |mean: Option<f64>, half_width| match mean {
-            Some(mean) => Cell::Interval { mean, half_width, decimals: decimals_for(mean) },
+            Some(mean) => Cell::Amount { mean, half_width, decimals: decimals_for(mean) },
             None => Cell::Missing,
         };
         [

@@ -28,6 +28,11 @@ const LEGEND_ROW: f64 = 19.0;
 
 /// The picture of a plot.
 pub(super) fn lay_out(plot: &Plot) -> Scene {
+    lay_out_in_frame(plot).0
+}
+
+/// The picture of a plot, and where values go in it.
+pub(super) fn lay_out_in_frame(plot: &Plot) -> (Scene, Frame) {
     let font = Font::new();
     let legend = Legend::new(plot, &font);
     let xs = plot.series.iter().flat_map(|series| series.points.iter().map(|point| point.x));
@@ -62,7 +67,7 @@ pub(super) fn lay_out(plot: &Plot) -> Scene {
     }
     draw_words(&mut scene, plot, below_names);
     legend.draw(&mut scene, GAP + TITLE + GAP);
-    scene
+    (scene, frame)
 }
 
 fn draw_grid(scene: &mut Scene, frame: &Frame, plot: &Plot) {

@@ -36,22 +36,15 @@ impl Frame {
 
 /// Every vertical value that has to fit, ends of intervals included.
 pub(super) fn extents(series: &[PlotSeries]) -> impl Iterator<Item = f64> + '_ {
-    series.iter().flat_map(|series| &series.points).flat_map(|point| {
-        let error = point.error.unwrap_or(0.0);
-        [point.y - error, point.y + error]
-    })
+    series
+        .iter()
+        .flat_map(|series| &series.points)
+        .flat_map(|point| point.interval.unwrap_or([point.y; 2]))
 }
 
 /// The shapes of all series.
 pub(super) fn draw(series: &[PlotSeries], frame: &Frame) -> Vec<Drawn> {
-    let bars_of = || series.iter().filter(|series| series.mark == Mark::Bars);
-    let mut places: Vec<f64> =
-        bars_of().flat_map(|series| series.points.iter().map(|point| point.x)).collect();
-    places.sort_by(f64::total_cmp);
-    // Series that share no place only differ in colour: each bar has the whole width.
-    let share_places = places.windows(2).any(|two| two[0] == two[1]);
-    let rows_of_bars = if share_places { bars_of().count() } else { 1 };
-    let mut row = 0;
+    let rows = bar_rows(series);
     let mut shapes = Vec::new();
     for (number, series) in series.iter().enumerate() {
         let ink = Ink::Series(series.colour.unwrap_or(number));
@@ -65,10 +58,7 @@ pub(super) fn draw(series: &[PlotSeries], frame: &Frame) -> Vec<Drawn> {
                 shapes.extend(lines(series, frame).into_iter().map(line));
                 shapes.extend(points(series, frame, shape, ink));
             }
-            Mark::Bars => {
-                shapes.extend(bars(series, frame, BarRow { row, of: rows_of_bars }, ink));
-                row = (row + 1) % rows_of_bars.max(1);
-            }
+            Mark::Bars => shapes.extend(bars(series, frame, rows[number], ink)),
             Mark::Tiles => shapes.extend(tiles::draw(series, frame)),
         }
         if series.mark != Mark::Bars {
@@ -143,20 +133,56 @@ fn points(series: &PlotSeries, frame: &Frame, shape: Shape, ink: Ink) -> Vec<Dra
 
 /// Which row of bars, of how many that stand side by side.
 #[derive(Clone, Copy)]
-struct BarRow {
+pub(super) struct BarRow {
     row: usize,
     of: usize,
 }
 
+/// The rows of bars of all series.
+pub(super) fn bar_rows(series: &[PlotSeries]) -> Vec<BarRow> {
+    let bars_of = || series.iter().filter(|series| series.mark == Mark::Bars);
+    let mut places: Vec<f64> =
+        bars_of().flat_map(|series| series.points.iter().map(|point| point.x)).collect();
+    places.sort_by(f64::total_cmp);
+    // Series that share no place only differ in colour: each bar has the whole width.
+    let share_places = places.windows(2).any(|two| two[0] == two[1]);
+    let of = if share_places { bars_of().count() } else { 1 };
+    let mut row = 0;
+    let next = |series: &PlotSeries| {
+        let this = BarRow { row, of };
+        if series.mark == Mark::Bars {
+            row = (row + 1) % of.max(1);
+        }
+        this
+    };
+    series.iter().map(next).collect()
+}
+
+/// Width of the bars in a row.
+fn bar_width(frame: &Frame, row: BarRow) -> f64 {
+    unit(frame) * GROUP / row.of.max(1) as f64
+}
+
+/// The middle of a bar of the group around `x`.
+pub(super) fn bar_middle(frame: &Frame, x: f64, row: BarRow) -> f64 {
+    x - unit(frame) * GROUP / 2.0 + bar_width(frame, row) * (row.row as f64 + 0.5)
+}
+
+/// Pixels from one group of bars to the next.
+fn unit(frame: &Frame) -> f64 {
+    frame.x_of(1.0).zip(frame.x_of(0.0)).map_or(0.0, |(one, zero)| one - zero)
+}
+
+/// The part of a group's place that bars take.
+const GROUP: f64 = 0.72;
+
 fn bars(series: &PlotSeries, frame: &Frame, row: BarRow, ink: Ink) -> Vec<Drawn> {
-    const GROUP: f64 = 0.72;
-    let unit = frame.x_of(1.0).zip(frame.x_of(0.0)).map_or(0.0, |(one, zero)| one - zero);
-    let width = unit * GROUP / row.of.max(1) as f64;
+    let width = bar_width(frame, row);
     let Some(floor) = frame.y_of(frame.y.floor()) else { return Vec::new() };
     let mut shapes = Vec::new();
     for point in &series.points {
         let Some((middle, y)) = frame.at(point) else { continue };
-        let x = middle - unit * GROUP / 2.0 + width * row.row as f64;
+        let x = bar_middle(frame, middle, row) - width / 2.0;
         let area =
             Area { x: x + 1.0, y: y.min(floor), width: width - 2.0, height: (floor - y).abs() };
         shapes.push(Drawn::Rectangle { area, ink });
@@ -169,10 +195,10 @@ fn bars(series: &PlotSeries, frame: &Frame, row: BarRow, ink: Ink) -> Vec<Drawn>
 /// A vertical line with caps over the interval.
 fn error_bar(point: &PlotPoint, x: f64, frame: &Frame, ink: Ink) -> Option<[Drawn; 3]> {
     const CAP: f64 = 4.0;
-    let error = point.error.filter(|error| *error > 0.0)?;
+    let [low, high] = point.interval.filter(|[low, high]| high > low)?;
     // An interval that reaches zero on a log axis ends at the axis.
-    let low = frame.y_of(point.y - error).unwrap_or(frame.area.y + frame.area.height);
-    let high = frame.y_of(point.y + error)?;
+    let low = frame.y_of(low).unwrap_or(frame.area.y + frame.area.height);
+    let high = frame.y_of(high)?;
     let line = |points| Drawn::Line { points, ink, width: 1.2, dashed: false };
     Some([
         line(vec![(x, low), (x, high)]),

@@ -6,9 +6,11 @@
 //! | `ticks.rs` | axis ranges and round tick values, linear and logarithmic |
 //! | `draw.rs` | a [`Plot`] laid out: title, legend above the data, grid, axes |
 //! | `marks.rs` | lines, steps, points, bars and error bars, thinned to what can be seen |
+//! | `readings.rs` | the values, for the pointer in a page |
 //! | `tiles.rs` | heat maps |
 //! | `scene.rs` | the laid-out picture as a list of shapes; colours |
 //! | `svg.rs`, `png.rs` | the list written out |
+//! | `topology/` | a network as a picture |
 //! | `font.rs` | widths and outlines of text |
 //!
 //! Not modelled: second y axes, time of day on an axis, a legend of a heat map's colours (its title may say what they mean).
@@ -17,12 +19,20 @@ mod draw;
 mod font;
 mod marks;
 mod png;
+mod readings;
 mod scene;
 mod svg;
 #[cfg(test)]
 mod tests;
 mod ticks;
 mod tiles;
+mod topology;
+
+pub(crate) use readings::readings;
+pub use topology::{Picture, Topology, TopologyFlow, TopologyLink, TopologyNode};
+
+pub use crate::segments::PlotSegments;
+use ackord_measure::stats::amount_interval;
 
 /// A plot as data.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +47,8 @@ pub struct Plot {
     pub y: Axis,
     /// What is drawn, first to last, later over earlier.
     pub series: Vec<PlotSeries>,
+    /// Segments one by one, for a page that can be zoomed into.
+    pub segments: Option<PlotSegments>,
 }
 
 /// One axis.
@@ -94,8 +106,8 @@ pub struct PlotPoint {
     pub x: f64,
     /// Vertical value.
     pub y: f64,
-    /// Half width of its interval.
-    pub error: Option<f64>,
+    /// Ends of its interval.
+    pub interval: Option<[f64; 2]>,
     /// What the colour of a tile stands for.
     pub value: Option<f64>,
 }
@@ -143,6 +155,7 @@ impl Plot {
             x: axis(x_label, Range::Data),
             y: axis(y_label, Range::FromZero),
             series: Vec::new(),
+            segments: None,
         }
     }
 
@@ -168,8 +181,10 @@ impl Plot {
 impl PlotSeries {
     /// A series drawn with this mark, without error bars.
     pub fn new(name: &str, mark: Mark, points: impl IntoIterator<Item = (f64, f64)>) -> PlotSeries {
-        let points =
-            points.into_iter().map(|(x, y)| PlotPoint { x, y, error: None, value: None }).collect();
+        let points = points
+            .into_iter()
+            .map(|(x, y)| PlotPoint { x, y, interval: None, value: None })
+            .collect();
         PlotSeries { name: name.to_owned(), mark, points, colour: None, dashed: false }
     }
 
@@ -178,7 +193,7 @@ impl PlotSeries {
         let tile = |((x, y), value): ((usize, usize), f64)| PlotPoint {
             x: x as f64,
             y: y as f64,
-            error: None,
+            interval: None,
             value: Some(value),
         };
         let points = values.into_iter().map(tile).collect();
@@ -204,7 +219,19 @@ impl PlotSeries {
     #[must_use]
     pub fn with_errors(mut self, errors: impl IntoIterator<Item = Option<f64>>) -> PlotSeries {
         for (point, error) in self.points.iter_mut().zip(errors) {
-            point.error = error;
+            point.interval = error.map(|half| [point.y - half, point.y + half]);
+        }
+        self
+    }
+
+    /// The same series of a quantity that cannot be negative with half widths by Student's t, one per point.
+    #[must_use]
+    pub fn with_amount_errors(
+        mut self,
+        errors: impl IntoIterator<Item = Option<f64>>,
+    ) -> PlotSeries {
+        for (point, error) in self.points.iter_mut().zip(errors) {
+            point.interval = error.map(|half| amount_interval(point.y, half));
         }
         self
     }

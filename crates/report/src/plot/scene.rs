@@ -70,10 +70,10 @@ pub(super) enum Ink {
     OnTile(u8),
 }
 
-/// Colours that remain apart for colour-blind readers (Okabe and Ito 2008; its yellow, which is
-/// too light on white, is left out).
+/// Colours of series on white paper: those of Okabe and Ito (2008) in order and hue, moved until each has a contrast of
+/// 3 to 1 and all remain apart for colour-blind readers; `tests/palette.rs` computes both, for dark pages too.
 pub(super) const PALETTE: [u32; 7] =
-    [0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x5B5B5B];
+    [0x2152A8, 0xC43A0F, 0x0D896D, 0xE351AA, 0xB58E16, 0x029AE8, 0x4E4850];
 
 impl Ink {
     /// Red, green and blue on white paper.

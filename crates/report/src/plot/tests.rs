@@ -60,7 +60,7 @@ fn a_png_has_twice_the_nominal_size_and_something_on_it() {
     let picture = tiny_skia::Pixmap::decode_png(&png).expect("a sound file");
     assert_eq!((picture.width(), picture.height()), (1_800, 840));
     let blue =
-        picture.pixels().iter().filter(|p| (p.red(), p.green(), p.blue()) == (0, 0x72, 0xB2));
+        picture.pixels().iter().filter(|p| (p.red(), p.green(), p.blue()) == (0x21, 0x52, 0xA8));
     assert!(blue.count() > 500, "the first series is not to be seen");
 }
 

@@ -64,7 +64,7 @@ fn cell(value: Option<Value>, unit: Unit) -> Cell {
 fn interval(estimate: Option<Estimate>, unit: Unit) -> Cell {
     match estimate {
         None => Cell::Missing,
-        Some(Estimate { mean, ci95, .. }) => Cell::Interval {
+        Some(Estimate { mean, ci95, .. }) => Cell::Amount {
             mean: mean / unit.size,
             half_width: ci95.map(|half| half / unit.size),
             decimals: decimals_for(mean / unit.size),

@@ -94,7 +94,7 @@ fn results(case: &Case, measured: &Measured) -> Table {
 }
 
 fn cell(estimate: Estimate) -> Cell {
-    Cell::Interval {
+    Cell::Amount {
         mean: estimate.mean,
         half_width: estimate.ci95,
         decimals: ackord_report::document::decimals_for(estimate.mean),

@@ -6,6 +6,7 @@ use super::super::plan::{Plan, RunAt};
 use super::super::record::Record;
 use super::super::sweep::Runs;
 use ackord_measure::stats::{Estimate, estimate};
+use ackord_report::AMOUNTS;
 use ackord_report::document::{Cell, decimals_for};
 use ackord_scenario::{NameOf, Wrong};
 
@@ -102,7 +103,7 @@ impl Measured {
     pub(super) fn cell(&self, point: usize) -> Cell {
         match self.mean(point) {
             Some(mean) => {
-                Cell::Interval { mean, half_width: self.half(point), decimals: decimals_for(mean) }
+                Cell::Amount { mean, half_width: self.half(point), decimals: decimals_for(mean) }
             }
             None => Cell::Missing,
         }
@@ -115,10 +116,14 @@ impl Measured {
         match (least, most) {
             (_, 1) => "One run of each point: there are no intervals.".to_owned(),
             (least, most) if least == most => {
-                format!("Intervals are 95 % by Student's t over {most} runs of each point.")
+                format!(
+                    "Intervals are 95 % by Student's t over {most} runs of each point{AMOUNTS}."
+                )
             }
             (least, most) => {
-                format!("Intervals are 95 % by Student's t over {least} to {most} runs of a point.")
+                format!(
+                    "Intervals are 95 % by Student's t over {least} to {most} runs of a point{AMOUNTS}."
+                )
             }
         }
     }

@@ -100,7 +100,7 @@ fn curves(plan: &Plan, layout: &Layout, metric: &Measured, page: &[usize]) -> Pl
         let values = known().map(|(x, point)| (x, metric.mean(point).unwrap_or(f64::NAN)));
         let mark = if words { Mark::Points(Shape::Disc) } else { Mark::LinePoints(Shape::Disc) };
         let series = PlotSeries::new(&label(&plan.axes, names, other), mark, values);
-        plot = plot.with(series.with_errors(known().map(|(_, point)| metric.half(point))));
+        plot = plot.with(series.with_amount_errors(known().map(|(_, point)| metric.half(point))));
     }
     plot
 }
@@ -157,7 +157,7 @@ pub(super) fn pareto(plan: &Plan, one: &Measured, two: &Measured, front: &[usize
             Mark::Points(Shape::Square),
             place(point),
         );
-        plot = plot.with(series.with_errors([two.half(point)]).coloured(number));
+        plot = plot.with(series.with_amount_errors([two.half(point)]).coloured(number));
     }
     plot
 }

@@ -1,0 +1,3 @@
+//! Tests of whole reports of simulated runs.
+
+mod sequence_graph;
