@@ -99,16 +99,22 @@ fn sizes(topology: &Topology, layout: &Layout, font: &Font) -> Sizes {
     let words: Vec<_> = topology.links.iter().map(|link| link_words(link, layout, font)).collect();
     // Behind each column the words of the links that begin there.
     let mut gaps = vec![90.0f64; columns];
-    let mut most_lines = 0;
+    // Lines of words on level links, and on sloping ones.
+    let mut most_lines = [0usize; 2];
     for (link, words) in topology.links.iter().zip(&words) {
         let left = layout.columns[link.ends[0]].min(layout.columns[link.ends[1]]);
         let widest = words.iter().map(|line| font.width(line, SMALL)).fold(0.0, f64::max);
         gaps[left] = gaps[left].max(widest + 28.0);
-        most_lines = most_lines.max(words.len());
+        let slopes = layout.rows[link.ends[0]] != layout.rows[link.ends[1]];
+        let most = &mut most_lines[usize::from(slopes)];
+        *most = (*most).max(words.len());
     }
     let notes = topology.nodes.iter().map(|node| node.notes.len()).max().unwrap_or(0);
     let tallest = NODE_HEIGHT + notes as f64 * LINE;
-    let row = (most_lines as f64 * LINE + 30.0).max(tallest + 18.0);
+    // Three quarters of a row up, where the words of a sloping link have their middle, those of a level
+    // link must have ended.
+    let [level, sloping] = most_lines.map(|lines| lines as f64 * LINE);
+    let row = ((level + 16.0 + sloping / 2.0) / 0.75).max(sloping + 30.0).max(tallest + 18.0);
     let mut lefts = Vec::new();
     let mut x = EDGE;
     for column in 0..columns {
@@ -233,10 +239,8 @@ fn draw_link_words(
     for (number, text) in lines.iter().enumerate() {
         let baseline = top + LINE * (number as f64 + 0.8);
         let width = font.width(text, SMALL) + 4.0;
-        if !level {
-            let area = Area { x: x - width / 2.0, y: baseline - 10.5, width, height: LINE };
-            scene.above.push(Drawn::Rectangle { area, ink: Ink::Paper });
-        }
+        let area = Area { x: x - width / 2.0, y: baseline - 10.5, width, height: LINE };
+        scene.above.push(Drawn::Rectangle { area, ink: Ink::Paper });
         let ink = if number == 0 && *text == link.name { Ink::Words } else { Ink::FaintWords };
         scene.above.push(words((x, baseline), text, SMALL, ink, Anchor::Middle));
     }
@@ -244,9 +248,10 @@ fn draw_link_words(
 
 /// Each flow beside the links of its route, below the first of them, with an arrow where it ends.
 fn draw_flows(scene: &mut Scene, topology: &Topology, sizes: &Sizes) {
+    let drawn = topology.flows.len().min(MOST_FLOWS) as f64;
+    let apart = BESIDE.min((NODE_HEIGHT / 2.0 - 2.0) / drawn.max(1.0));
     for (number, flow) in topology.flows.iter().take(MOST_FLOWS).enumerate() {
-        let down = 5.0 + number as f64 * BESIDE;
-        let down = down.min(NODE_HEIGHT / 2.0 - 3.0 + number as f64 * 0.5);
+        let down = (number as f64 + 1.0) * apart;
         let points: Vec<Place> = flow
             .route
             .iter()
