@@ -8,6 +8,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `execute.rs` | [`execute`]: one run, in slices, with progress and a way to stop it |
+//! | `stepped.rs` | [`SteppedRun`]: one run in steps, read and changed between them |
 //! | `labels.rs` | [`run_labels`]: the names behind the numbers that events carry |
 //! | `capture.rs` | captures of a run: what is tapped, and the pcapng files it becomes |
 //! | `capture_folder.rs`, `reserved.rs` | [`CaptureFolder`]: capture files that appear when they are complete, and grow into reserved room |
@@ -45,6 +46,7 @@ mod reserved;
 mod run;
 mod runs;
 pub mod shell;
+mod stepped;
 pub mod sweep;
 mod trace;
 mod transfer;
@@ -75,6 +77,7 @@ pub use runs::{
     Ended, Job, Journal, Key, OfJob, Panicked, Watch, caught, run_all, run_all_with_journal,
     run_each,
 };
+pub use stepped::{CHANGEABLE, LinkState, RunChange, RunChangeError, SteppedRun};
 pub use trace::{
     CaptureTraceError, TraceFacts, TraceRates, trace_document, trace_facts, trace_of_capture,
     trace_of_rates,
