@@ -23,7 +23,7 @@ _MOST_ROWS = 20
 _FEW_ROWS, _MANY_COLUMNS = 6, 10
 _HEIGHT = "24em"
 # Borders and shades of half transparent grey: they are seen on light pages and on dark ones.
-_TABLE = "border-collapse:collapse;font-size:90%;font-variant-numeric:tabular-nums"
+_TABLE = "margin:.3em 0;border-collapse:collapse;font-size:90%;font-variant-numeric:tabular-nums"
 _HEAD = "text-align:{};padding:.15em .6em;border-bottom:1px solid rgba(128,128,128,.6);background:none"
 _CELL = "text-align:{};padding:.1em .6em;border:none;background:none;white-space:nowrap"
 _NOTE = "opacity:.7;font-size:85%;margin:.3em 0"
@@ -34,9 +34,10 @@ def in_notebook() -> bool:
     return "ipykernel" in sys.modules
 
 
-def table(of: Table) -> str:
-    """A table, with units under the names; columns that have no values are left out."""
-    values = {name: of.column(name) for name in of.column_names}
+def table(of: Table, without: Iterable[str] = ()) -> str:
+    """A table, with units under the names; columns that have no values are left out, and those named."""
+    hidden = set(without)
+    values = {name: of.column(name) for name in of.column_names if name not in hidden}
     filled = {name: column for name, column in values.items() if any(it is not None for it in column)}
     shown = filled or values
     titles, columns = [], []
@@ -137,8 +138,9 @@ def _cut(rows: list[Any]) -> list[Any]:
 
 def _rows(titles: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> str:
     def is_number(at: int) -> bool:
-        cells = [row[at] for row in rows if row[at] not in ("", "…")]
-        return bool(cells) and all(_is_number(cell) for cell in cells)
+        # In a table turned on its side, names stand among the numbers.
+        cells = [_is_number(row[at]) for row in rows if row[at] not in ("", "…")]
+        return bool(cells) and 2 * sum(cells) >= len(cells)
 
     sides = ["right" if is_number(at) else "left" for at in range(len(titles))]
     heads = "".join(

@@ -30,6 +30,8 @@ from ackord.scenario import Scenario, checked
 
 __all__ = ["Point", "Sweep", "sweep"]
 
+#: Columns that say where a row comes from.
+_BOOKKEEPING = ("scenario_hash", "version")
 #: Columns that every table has, or one of them.
 _TAKEN = {"run", "seed", "flow", "link", "scenario_hash", "version", "error"}
 
@@ -79,7 +81,7 @@ class Sweep:
     def _repr_html_(self) -> str:
         failed = sum(error is not None for error in self.runs.column("error"))
         title = f"{len(self.runs)} runs" + (f", {failed} of which failed" if failed else "")
-        return html.titled(title, html.table(self.runs), html.note("flows and links have rows per run, too"))
+        return html.titled(title, html.table(self.runs, _BOOKKEEPING), html.note("flows and links have rows per run, too"))
 
     def __repr__(self) -> str:
         return f"<ackord.Sweep of {len(self.runs)} runs>"

@@ -145,10 +145,11 @@ impl SteppedRun {
         let end = Time::ZERO + self.scenario.duration;
         let mut sink = (((summary, series.as_mut()), events.as_mut()), observer);
         let until = until.min(end);
-        while !simulation.is_over() && simulation.now() < until {
+        while !simulation.is_over() {
             let next = (simulation.now() + LONGEST_SLICE).min(until);
             simulation.run_until(next, &mut sink);
-            if progress(Progress { now: simulation.now(), end }).is_break() {
+            let now = simulation.now();
+            if progress(Progress { now, end }).is_break() || now >= until {
                 break;
             }
         }
