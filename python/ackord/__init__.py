@@ -49,7 +49,6 @@ from ackord._ackord import (
     Undone,
     __version__,
 )
-from ackord._load import load
 from ackord.algorithms import (
     AckPolicy,
     CongestionControl,
@@ -62,6 +61,7 @@ from ackord.algorithms import (
 from ackord.captures import Diagnosis, diagnose
 from ackord.comparisons import Comparison, compare
 from ackord.fleets import Fleet, diagnose_many
+from ackord.results import load
 from ackord.runs import Result, live_run, run
 from ackord.scenario import Scenario, scenarios
 from ackord.simulation import Change, Simulation

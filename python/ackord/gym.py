@@ -93,6 +93,7 @@ class CongestionEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float64]]):
         InputError: if the scenario is not sound, has no such flow, or a value is out of range.
     """
 
+    #: What Gymnasium asks of every environment: nothing is rendered.
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  the type that Gymnasium has
 
     def __init__(
@@ -121,7 +122,9 @@ class CongestionEnv(gymnasium.Env[NDArray[np.float64], NDArray[np.float64]]):
                 f"{bounds[1]:g}, are allowed"
             )
         self._low, self._high = least, most
+        #: One number: segments, or bit/s.
         self.action_space = gymnasium.spaces.Box(least, most, (1,), np.float64)
+        #: The fields of :data:`FIELDS`.
         self.observation_space = gymnasium.spaces.Box(0.0, _MOST, (len(FIELDS),), np.float64)
         # A flow or a step that cannot be is refused here and not at the first reset.
         trial = Simulation(self._scenario, series=False)

@@ -21,8 +21,11 @@ _Function = TypeVar("_Function", bound=Callable[[dict[str, Any]], object])
 class Change(NamedTuple):
     """A change that was made in the course of a run."""
 
+    #: When, in simulated seconds.
     time_s: float
+    #: What was changed, as a path of a scenario file.
     key: str
+    #: Its value since then.
     value: str
 
 

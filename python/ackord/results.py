@@ -1,4 +1,4 @@
-"""Results from files."""
+"""Results from the files that ``save`` writes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from os import PathLike
 from ackord import comparisons, runs, sweeps
 from ackord._ackord import InputError
 from ackord._archive import Archive
+
+__all__ = ["load"]
 
 _Any = runs.Result | comparisons.Comparison | sweeps.Sweep
 
