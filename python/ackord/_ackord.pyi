@@ -531,10 +531,10 @@ class Stepped:
     ) -> None: ...
     @property
     def time_s(self) -> float:
-        """The present, in simulated seconds."""
+        """Present time, in simulated seconds."""
     @property
     def is_over(self) -> bool:
-        """Whether nothing more can happen."""
+        """True if nothing more can happen."""
     def run_until(self, until: str | float, progress: _Progress | None) -> None:
         """Runs everything up to and including a time."""
     def run_for(self, span: str | float, progress: _Progress | None) -> None:
@@ -547,21 +547,21 @@ class Stepped:
         """Sets the windows of a flow's sender in place of its congestion control."""
     @property
     def changes(self) -> list[tuple[float, str, str]]:
-        """What was changed so far: time, path and value."""
+        """Changes so far: time, path and value of each."""
     def flow(self, name: str) -> FlowState:
-        """The state of a flow that is a connection."""
+        """Returns the state of a flow that is a connection."""
     @property
     def connections(self) -> list[str]:
-        """The names of the flows that are connections."""
+        """Names of the flows that are connections."""
     @property
     def directions(self) -> list[str]:
-        """The names of the directions of links."""
+        """Names of the directions of links."""
     def link(self, name: str) -> LinkState:
-        """The state of a direction of a link."""
+        """Returns the state of a direction of a link."""
     def observe(self, event: str, function: Callable[[dict[str, Any]], object]) -> None:
         """Calls `function` with each event of this name from the present on."""
     def finish(self, to_end: bool, progress: _Progress | None) -> Run:
-        """Ends the run where it stands, or after it has run to its end: what it came to."""
+        """Ends the run where it stands, or after it has run to its end, and returns its outcome."""
 
 class Comparison:
     """What a comparison came to."""

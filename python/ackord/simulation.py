@@ -69,7 +69,7 @@ class Simulation:
 
     @property
     def time_s(self) -> float:
-        """The present, in simulated seconds."""
+        """Present time, in simulated seconds."""
         return self._run.time_s
 
     @property
@@ -79,7 +79,7 @@ class Simulation:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more can happen."""
+        """True if nothing more can happen."""
         return self._run.is_over
 
     def run_until(self, until: str | float, *, progress: bool | None = False) -> None:
@@ -189,7 +189,7 @@ class Simulation:
 
     @property
     def changes(self) -> list[Change]:
-        """What was changed so far. The report of the result lists it, too."""
+        """Changes so far. The report of the result lists it, too."""
         return [Change(*change) for change in self._run.changes]
 
     def finish(self, *, to_end: bool = True, progress: bool | None = None) -> Result:

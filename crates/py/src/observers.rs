@@ -29,7 +29,7 @@ impl Observers {
         self.functions.is_empty()
     }
 
-    /// Returns the same with one more function.
+    /// Returns a copy with one more function.
     ///
     /// # Errors
     /// If no event has this name.
@@ -67,7 +67,7 @@ impl Observers {
         })
     }
 
-    /// An event as a dictionary: names in place of numbers, times in seconds.
+    /// Returns an event as a dictionary, with names in place of numbers and times in seconds.
     fn dict<'py>(
         &self,
         py: Python<'py>,
@@ -109,12 +109,12 @@ impl<'a> Observing<'a> {
         Observing { observers, raised: None, has_raised: Rc::default() }
     }
 
-    /// Whether one has raised, for somebody else to look at.
+    /// Returns a flag that is set once an observer has raised an exception.
     pub(crate) fn flag(&self) -> Rc<Cell<bool>> {
         Rc::clone(&self.has_raised)
     }
 
-    /// Raises what an observer raised.
+    /// Returns the exception of an observer as an error.
     pub(crate) fn done(self) -> PyResult<()> {
         self.raised.map_or(Ok(()), Err)
     }

@@ -163,7 +163,7 @@ fn ran(
 }
 
 impl Run {
-    /// Of a run in simulated time, with its report.
+    /// Builds the report of a run in simulated time.
     pub(crate) fn simulated(outcome: RunOutcome, checked: &Checked) -> Run {
         let report = run_report(&outcome, checked.origin());
         Run { outcome: Outcome::Simulated(outcome.into()), report }

@@ -17,7 +17,7 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// What a report says of where its results come from.
+    /// Returns the origin of results, for their report.
     pub(crate) fn origin(&self) -> Origin<'_> {
         let Checked { file, changes, scenario } = self;
         Origin { file, overrides: changes, scenario, history: None }

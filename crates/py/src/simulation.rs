@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 #[pyclass(frozen, module = "ackord._ackord")]
 pub(crate) struct Stepped {
     checked: Py<Checked>,
-    /// Nothing once it was finished, or an algorithm in Python has failed.
+    /// None once it was finished, or an algorithm in Python has failed.
     run: Mutex<Option<SteppedRun>>,
     observers: Mutex<Arc<Observers>>,
 }
@@ -75,13 +75,13 @@ impl Stepped {
         Ok(Stepped { checked, run, observers: Mutex::default() })
     }
 
-    /// The present, in simulated seconds.
+    /// Present time, in simulated seconds.
     #[getter]
     fn time_s(&self) -> PyResult<f64> {
         self.read(|run| Ok(run.now().as_secs_f64()))
     }
 
-    /// Whether nothing more can happen.
+    /// True if nothing more can happen.
     #[getter]
     fn is_over(&self) -> PyResult<bool> {
         self.read(|run| Ok(run.is_over()))
@@ -136,7 +136,7 @@ impl Stepped {
         self.observed(py, |run, observer| run.steer(flow, steering, observer))
     }
 
-    /// What was changed so far: time, path and value.
+    /// Changes so far: time, path and value of each.
     #[getter]
     fn changes(&self) -> PyResult<Vec<(f64, String, String)>> {
         self.read(|run| {
@@ -145,12 +145,12 @@ impl Stepped {
         })
     }
 
-    /// The state of a flow that is a connection.
+    /// Returns the state of a flow that is a connection.
     fn flow(&self, name: &str) -> PyResult<FlowState> {
         self.read(|run| Ok(FlowState::of(run, connection(run, name)?)))
     }
 
-    /// The names of the flows that are connections.
+    /// Names of the flows that are connections.
     #[getter]
     fn connections(&self) -> PyResult<Vec<String>> {
         self.read(|run| {
@@ -160,13 +160,13 @@ impl Stepped {
         })
     }
 
-    /// The names of the directions of links.
+    /// Names of the directions of links.
     #[getter]
     fn directions(&self) -> PyResult<Vec<String>> {
         self.read(|run| Ok(directions(run).map(|(name, _)| name).collect()))
     }
 
-    /// The state of a direction of a link.
+    /// Returns the state of a direction of a link.
     fn link(&self, name: &str) -> PyResult<LinkState> {
         self.read(|run| match directions(run).find(|(known, _)| known == name) {
             Some((known, (index, way))) => Ok(LinkState::from((known, run.link_state(index, way)))),
@@ -186,7 +186,7 @@ impl Stepped {
         Ok(())
     }
 
-    /// Ends the run where it stands, or after it has run to its end: what it came to.
+    /// Ends the run where it stands, or after it has run to its end, and returns its outcome.
     fn finish(&self, py: Python<'_>, to_end: bool, progress: Option<Py<PyAny>>) -> PyResult<Run> {
         let mut slot = self.lock()?;
         let end = Time::ZERO + there(&mut slot)?.scenario().duration;
@@ -219,7 +219,7 @@ impl Stepped {
         Arc::clone(&self.observers.lock().unwrap_or_else(|held| held.into_inner()))
     }
 
-    /// Does something to the run that may cause events.
+    /// Calls `act`, which may cause events, with the run and the observers.
     fn observed<T>(
         &self,
         py: Python<'_>,
@@ -236,7 +236,7 @@ impl Stepped {
         Ok(answer)
     }
 
-    /// Runs to `until`, with the interpreter released where nothing of it is called.
+    /// Runs to `until`. Releases the interpreter unless an observer or an algorithm in Python needs it.
     fn advance(
         &self,
         py: Python<'_>,
@@ -254,7 +254,7 @@ impl Stepped {
         }
         let mut observing = Observing::new(&observers);
         let session = Session::begin(scenario);
-        // A callback that has raised ends the step soon, as an algorithm does.
+        // An exception of a callback ends the step at the next slice, as that of an algorithm does.
         let raised = observing.flag();
         run.run_until(until, &mut observing, &mut |at| match raised.get() {
             true => ControlFlow::Break(()),
@@ -270,7 +270,7 @@ fn go<S: Sink>(run: &mut SteppedRun, until: Time, observer: &mut S, watch: &Watc
     run.run_until(until, observer, &mut |at: Progress| watch.at(at.share()));
 }
 
-/// Raises what an algorithm raised; its run is over then.
+/// Ends a session, and raises the exception of its algorithm if there is one; the run has ended then.
 fn end(py: Python<'_>, session: Session, slot: &mut Option<SteppedRun>) -> PyResult<()> {
     let ended = session.end(py);
     if ended.is_err() {
@@ -287,7 +287,7 @@ fn ended() -> PyErr {
     failed("the simulation has ended: it was finished, or an algorithm has failed")
 }
 
-/// The index of a flow that is a connection.
+/// Returns the index of a flow that is a connection.
 fn connection(run: &SteppedRun, name: &str) -> PyResult<usize> {
     let flows = &run.scenario().flows;
     let tcp = || flows.iter().filter(|flow| flow.transport() == Transport::Tcp);
@@ -300,7 +300,7 @@ fn connection(run: &SteppedRun, name: &str) -> PyResult<usize> {
     }
 }
 
-/// The directions of links with their names.
+/// Returns the directions of links with their names.
 fn directions(run: &SteppedRun) -> impl Iterator<Item = (String, (usize, Way))> {
     run.scenario().links.iter().enumerate().flat_map(|(index, link)| {
         [Way::Forward, Way::Reverse].map(|way| (link.direction_name(way), (index, way)))

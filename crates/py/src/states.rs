@@ -50,7 +50,7 @@ pub(crate) struct FlowState {
 }
 
 impl FlowState {
-    /// Of a flow that is a connection.
+    /// Copies the present state of a flow that is a connection.
     pub(crate) fn of(run: &SteppedRun, flow: usize) -> FlowState {
         let (sender, receiver) = run.ends(flow);
         let (snapshot, stats) = (sender.snapshot(), sender.stats());

@@ -60,7 +60,10 @@ impl Table {
     }
 }
 
-/// A package that a method needs and that is not always there.
+/// Imports an optional package.
+///
+/// # Errors
+/// An `ImportError` that names the command which installs it.
 fn needed<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {
     py.import(name).map_err(|error| {
         let why =
@@ -139,7 +142,7 @@ impl Table {
         Ok(values)
     }
 
-    /// The values of a column, as `column` returns them.
+    /// Returns the values of a column, as `column` does.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         self.column(py, name)
     }

@@ -72,7 +72,7 @@ fn unwritable(path: &Path, source: io::Error) -> WriteError {
 mod tests {
     use super::*;
     use ackord_events::{EndpointId, RefusalAnswer, RefusalReason};
-    use ackord_units::{Bytes, Seq};
+    use ackord_units::Seq;
     use ackord_wire::{FlowId, Side};
 
     #[test]

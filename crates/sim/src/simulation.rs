@@ -109,7 +109,7 @@ impl Simulation {
         Ok(Simulation::on(build_changeable(scenario, seed)?, scenario, seed, &[]))
     }
 
-    /// The flows of `scenario` on its path.
+    /// Builds the flows of `scenario` on its path.
     fn on(topology: Topology, scenario: &Scenario, seed: u64, foreign: &[NodeId]) -> Simulation {
         let processing = Hosts::new(scenario, seed, foreign);
         let flows = scenario.flows.len();

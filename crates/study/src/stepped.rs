@@ -133,8 +133,8 @@ impl SteppedRun {
     }
 
     /// Runs everything that happens up to and including `until`, or the end of the run if that is earlier. `observer`
-    /// receives every event in order. `progress` is called now and then; when it answers [`ControlFlow::Break`] the run
-    /// stops at that time, and can be continued.
+    /// receives every event in order. `progress` is called at most 50 ms of simulated time apart; if it returns
+    /// [`ControlFlow::Break`], the run stops there and can be continued.
     pub fn run_until<S: Sink>(
         &mut self,
         until: Time,
@@ -213,27 +213,27 @@ impl SteppedRun {
         simulation.steer(endpoint, steering, &mut sink);
     }
 
-    /// The present of the run.
+    /// Returns the present of the run.
     pub fn now(&self) -> Time {
         self.simulation.now()
     }
 
-    /// Whether nothing more can happen.
+    /// True if nothing more can happen.
     pub fn is_over(&self) -> bool {
         self.simulation.is_over()
     }
 
-    /// The scenario with all changes so far.
+    /// Returns the scenario with all changes so far.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// What was changed so far.
+    /// Returns the changes so far.
     pub fn changes(&self) -> &[RunChange] {
         &self.changes
     }
 
-    /// The sending and the receiving end of a flow.
+    /// Returns the sending and the receiving end of a flow.
     ///
     /// # Panics
     /// If there is no such flow.
@@ -243,7 +243,7 @@ impl SteppedRun {
         (end(sends), end(sends.other()))
     }
 
-    /// The state of one direction of a link.
+    /// Returns the state of one direction of a link.
     ///
     /// # Panics
     /// If there is no such link.

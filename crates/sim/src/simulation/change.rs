@@ -1,7 +1,7 @@
 //! What a driver changes in the course of a run: links, and what applications may set on their sockets.
 //!
 //! A change is a value that differs between two scenarios. It holds from the present on: everything up to and including
-//! the present has happened as before. An endpoint that was changed acts at once, before the next event.
+//! the present has happened as before. An endpoint that was changed acts immediately, before the next event.
 
 use super::Simulation;
 use super::ends::end_index;
@@ -34,7 +34,7 @@ pub enum Change {
 /// Why a change cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeError {
-    /// It is none of those that can be made while a run continues.
+    /// It cannot be made while a run continues.
     #[error("it is fixed when the run begins")]
     Fixed,
     /// The link refuses it.
@@ -51,7 +51,7 @@ pub enum ChangeError {
 }
 
 impl Change {
-    /// What differs between two scenarios, where all of that can be changed.
+    /// Returns the differences between two scenarios, if all of them can be changed.
     ///
     /// # Errors
     /// If anything else differs.
