@@ -1,7 +1,7 @@
 """The reference of the Python package, read off its source: nothing is imported, so nothing has to be built.
 
 A page for each public module, with the names of its `__all__`. What the module in Rust exports is on the page of the
-module that it is for: facts with the algorithms that are told them, errors and tables on pages of their own. A name of
+module that it is for: facts with the algorithms that are told them, states with simulations, errors and tables on pages of their own. A name of
 `ackord.__all__` that no page has, and a public name without a docstring, fail the build.
 """
 
@@ -89,6 +89,8 @@ def _by_page(package: griffe.Module) -> dict[str, list[str]]:
 def _page_of_rust(export: str, algorithms: griffe.Module) -> str:
     if export.endswith("Error"):
         return "errors"
+    if export.endswith("State"):
+        return "simulation"
     return "algorithms" if export in algorithms.members else "tables"
 
 

@@ -3,10 +3,10 @@
 Examples:
     >>> import ackord as ak
     >>> r = ak.run("lossy-wifi", seed=7, set={"flows.download.tcp.congestion": "bbr"})
-    >>> r.flows.column("goodput_bit_s")  # doctest: +SKIP
+    >>> r.flows["goodput_bit_s"]  # doctest: +SKIP
 
 Tables implement ``__arrow_c_stream__``: ``polars.DataFrame(r.flows)``, ``pyarrow.table(r.flows)`` and
-duckdb take them without a copy. Every time is in seconds unless a name says otherwise, every size in
+duckdb take them without a copy; ``r.flows.to_pandas()`` makes a data frame of pandas. Every time is in seconds unless a name says otherwise, every size in
 bytes, every rate in bit/s.
 """
 
@@ -31,7 +31,9 @@ from ackord._ackord import (
     Checked,
     Delivered,
     Established,
+    FlowState,
     InputError,
+    LinkState,
     Loss,
     LossFacts,
     LostSegment,
@@ -59,8 +61,10 @@ from ackord.algorithms import (
 from ackord.captures import Diagnosis, diagnose
 from ackord.comparisons import Comparison, compare
 from ackord.fleets import Fleet, diagnose_many
+from ackord.results import load
 from ackord.runs import Result, live_run, run
 from ackord.scenario import Scenario, scenarios
+from ackord.simulation import Change, Simulation
 from ackord.sweeps import Point, Sweep, sweep
 
 __all__ = [
@@ -68,6 +72,7 @@ __all__ = [
     "AckSample",
     "AlgorithmError",
     "Arrival",
+    "Change",
     "Checked",
     "Comparison",
     "CongestionControl",
@@ -76,7 +81,9 @@ __all__ = [
     "Diagnosis",
     "Established",
     "Fleet",
+    "FlowState",
     "InputError",
+    "LinkState",
     "Loss",
     "LossDetector",
     "LossFacts",
@@ -91,6 +98,7 @@ __all__ = [
     "Result",
     "RunError",
     "Scenario",
+    "Simulation",
     "Spurious",
     "Sweep",
     "Table",
@@ -104,6 +112,7 @@ __all__ = [
     "diagnose",
     "diagnose_many",
     "live_run",
+    "load",
     "papers",
     "run",
     "scenarios",

@@ -1,6 +1,6 @@
 """The private module in Rust: what `crates/py` exports."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -300,6 +300,9 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
     def __len__(self) -> int: ...
+    def __getitem__(self, name: str) -> list[Any]: ...
+    def __iter__(self) -> Iterator[dict[str, Any]]: ...
+    def _repr_html_(self) -> str: ...
     @property
     def column_names(self) -> list[str]:
         """The names of its columns."""
@@ -345,7 +348,20 @@ class Table:
             RunError: if it is no Parquet file.
         """
     def rows(self) -> list[dict[str, Any]]:
-        """A dictionary per row. Values by the names of the columns."""
+        """A dictionary per row. Values by the names of the columns; a loop over the table has the same."""
+    def to_pandas(self) -> Any:
+        """The table as a `pandas.DataFrame`, with the units in `attrs["units"]`. Needs pandas; `pandas.DataFrame(table)`
+        gives the same columns without the units where the table has rows.
+
+        Raises:
+            ImportError: if pandas is not installed.
+        """
+    def to_polars(self) -> Any:
+        """The table as a `polars.DataFrame`, without a copy. Needs polars.
+
+        Raises:
+            ImportError: if polars is not installed.
+        """
 
 class Checked:
     """A scenario that was found sound."""
@@ -411,6 +427,141 @@ class Run:
         """The results as the command line's JSON."""
     def write(self, folder: _Path) -> list[Any]:
         """Writes report.html, JSON, CSV and plots into a folder; the paths of the files."""
+
+class FlowState:
+    """The state of a connection: of its sending end, and what its receiving end has."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the scenario."""
+    @property
+    def state(self) -> str:
+        """State of the sending end (RFC 9293 §3.3.2), in Rust's spelling: `Established`."""
+    @property
+    def recovery(self) -> str:
+        """Recovery under way: `None`, `Doubtful`, `Notified`, `Fast` or `Timeout`."""
+    @property
+    def cwnd_bytes(self) -> int:
+        """Congestion window."""
+    @property
+    def ssthresh_bytes(self) -> int | None:
+        """Slow-start threshold; None while there is none."""
+    @property
+    def srtt_s(self) -> float | None:
+        """Smoothed round-trip time (RFC 6298), once known."""
+    @property
+    def rttvar_s(self) -> float | None:
+        """Its variation (RFC 6298), once known."""
+    @property
+    def min_rtt_s(self) -> float | None:
+        """Shortest round trip so far."""
+    @property
+    def rto_s(self) -> float:
+        """Retransmission timeout, backed off."""
+    @property
+    def flight_bytes(self) -> int:
+        """Bytes sent and not cumulatively acknowledged: FlightSize (RFC 5681)."""
+    @property
+    def pipe_bytes(self) -> int:
+        """Bytes believed to be in the network: pipe (RFC 6675)."""
+    @property
+    def acked_bytes(self) -> int:
+        """Bytes acknowledged so far."""
+    @property
+    def delivered_bytes(self) -> int:
+        """Bytes received in order at the other end so far."""
+    @property
+    def unsent_bytes(self) -> int:
+        """Bytes written by the application and never sent."""
+    @property
+    def window_bytes(self) -> int:
+        """Window offered by the receiver."""
+    @property
+    def smss_bytes(self) -> int:
+        """Payload of a full-sized segment."""
+    @property
+    def pacing_rate_bit_s(self) -> int | None:
+        """Rate at which segments leave, where the congestion control sets one."""
+    @property
+    def sent_segments(self) -> int:
+        """Segments sent with payload, SYN or FIN, retransmissions included."""
+    @property
+    def retransmitted_segments(self) -> int:
+        """Retransmitted segments."""
+    @property
+    def timeouts(self) -> int:
+        """Retransmission timeouts."""
+
+class LinkState:
+    """The state of a direction of a link."""
+
+    @property
+    def name(self) -> str:
+        """Its name: that of the link, with `.reverse` for the way back."""
+    @property
+    def rate_bit_s(self) -> int:
+        """Present rate."""
+    @property
+    def delay_s(self) -> float:
+        """Present propagation delay, or the mean where that is drawn."""
+    @property
+    def queue_packets(self) -> int:
+        """Packets in the queue, without the one being transmitted."""
+    @property
+    def queue_bytes(self) -> int:
+        """Bytes of these packets."""
+    @property
+    def sent_packets(self) -> int:
+        """Packets whose transmission has begun so far."""
+    @property
+    def sent_bytes(self) -> int:
+        """Bytes of these packets."""
+    @property
+    def dropped_packets(self) -> int:
+        """Packets that died on this direction so far."""
+    @property
+    def marked_packets(self) -> int:
+        """Packets that its queue has marked so far."""
+
+class Stepped:
+    """A run in steps. One thread at a time may use it, and no callback of its own."""
+
+    def __init__(
+        self, checked: Checked, seed: int | None, series: bool, events: _Path | None = None
+    ) -> None: ...
+    @property
+    def time_s(self) -> float:
+        """Present time, in simulated seconds."""
+    @property
+    def is_over(self) -> bool:
+        """True if nothing more can happen."""
+    def run_until(self, until: str | float, progress: _Progress | None) -> None:
+        """Runs everything up to and including a time."""
+    def run_for(self, span: str | float, progress: _Progress | None) -> None:
+        """Runs everything up to and including the present and this long after it."""
+    def change(self, changes: Sequence[tuple[str, str]]) -> None:
+        """Makes changes from the present on: values at paths, as texts."""
+    def steer(
+        self, flow: str, cwnd: int, ssthresh: int | None, pacing_rate: int | None
+    ) -> None:
+        """Sets the windows of a flow's sender in place of its congestion control."""
+    @property
+    def changes(self) -> list[tuple[float, str, str]]:
+        """Changes so far: time, path and value of each."""
+    def flow(self, name: str) -> FlowState:
+        """Returns the state of a flow that is a connection."""
+    @property
+    def connections(self) -> list[str]:
+        """Names of the flows that are connections."""
+    @property
+    def directions(self) -> list[str]:
+        """Names of the directions of links."""
+    def link(self, name: str) -> LinkState:
+        """Returns the state of a direction of a link."""
+    def observe(self, event: str, function: Callable[[dict[str, Any]], object]) -> None:
+        """Calls `function` with each event of this name from the present on."""
+    def finish(self, to_end: bool, progress: _Progress | None) -> Run:
+        """Ends the run where it stands, or after it has run to its end, and returns its outcome."""
 
 class Comparison:
     """What a comparison came to."""

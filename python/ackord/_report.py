@@ -7,6 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
+from ackord._html import Shown, show
+
 
 class _Reported(Protocol):
     @property
@@ -34,3 +36,12 @@ class Report:
     def write(self, folder: str | PathLike[str]) -> list[Path]:
         """Writes ``report.html``, JSON, CSV and plots into ``folder``; the paths of the files."""
         return [Path(path) for path in self._reported.write(folder)]
+
+    def show(self, *, height_px: int = 720) -> Shown | Path:
+        """Shows the interactive report: in a frame of a notebook, offline, too. Elsewhere it opens in a browser,
+        and the path of its file is returned.
+
+        Args:
+            height_px: how high the frame is, in pixels.
+        """
+        return show(self.write, height_px)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from ackord._ackord import InputError, Table
 from ackord._work import Done
 
-__all__ = ["TABLES", "Store", "store_in"]
+__all__ = ["TABLES", "Store", "Tables", "store_in"]
 
 #: The tables, each a folder of the data set. That of runs is written last: a part counts when it is there.
 TABLES = ("flows", "links", "runs")
@@ -18,7 +18,14 @@ TABLES = ("flows", "links", "runs")
 _PART = re.compile(r"part-(\d+)-(\d+)\.(parquet|partial)")
 
 
-class Store(Protocol):
+class Tables(Protocol):
+    """Has the tables of a sweep."""
+
+    def tables(self, name: str) -> list[Table]:
+        """The parts of a table."""
+
+
+class Store(Tables, Protocol):
     """Takes what comes of tasks."""
 
     def done(self) -> list[range]:
@@ -26,9 +33,6 @@ class Store(Protocol):
 
     def take(self, done: Done) -> None:
         """Keeps what came of a task."""
-
-    def tables(self, name: str) -> list[Table]:
-        """The parts of a table."""
 
 
 def store_in(folder: Path | None, identity: dict[str, Any]) -> Store:

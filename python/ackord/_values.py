@@ -47,3 +47,14 @@ def changes(given: Mapping[str, Value] | None) -> list[tuple[str, str]]:
     if not isinstance(given, Mapping):
         raise InputError(f"`set` is {given!r}: a dict of paths and values is allowed")
     return [(path, in_toml(path, value)) for path, value in given.items()]
+
+
+#: What people read instead of a unit, and how much of the unit it is.
+LARGER = {"bit/s": ("Mbit/s", 1e6), "B": ("kB", 1e3), "s": ("ms", 1e-3)}
+#: The units that ends of metrics' names stand for.
+_ENDINGS = {"_bit_s": "bit/s", "_bytes": "B", "_ms": "ms", "_s": "s", "_percent": "%", "_packets": "packets"}
+
+
+def unit_of(metric: str) -> str:
+    """The unit that the end of a metric's name stands for; nothing where it has none."""
+    return next((unit for end, unit in _ENDINGS.items() if metric.endswith(end)), "")

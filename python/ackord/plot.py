@@ -7,18 +7,31 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ackord._ackord import InputError
+from ackord._values import LARGER, unit_of
 from ackord.claims import Estimate, estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from ackord._ackord import Table
     from ackord.captures import Diagnosis
     from ackord.comparisons import Comparison
     from ackord.fleets import Fleet
     from ackord.runs import Result
     from ackord.sweeps import Sweep
 
-__all__ = ["COLOURS", "causes", "comparison", "estimates", "hosts", "hours", "means", "series"]
+__all__ = [
+    "COLOURS",
+    "boxes",
+    "causes",
+    "cdf",
+    "comparison",
+    "estimates",
+    "hosts",
+    "hours",
+    "means",
+    "series",
+]
 
 #: To be told apart by everybody; the order of the reports.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b5b5b")
@@ -27,10 +40,6 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5
 _STEPS = {"cwnd", "ssthresh", "queue-packets", "queue-bytes"}
 #: Quantities that are points.
 _POINTS = {"rtt", "retransmitted", "drops"}
-#: What axes count in: how much of a table's unit is one of it.
-_LARGER = {"bit/s": ("Mbit/s", 1e6), "B": ("kB", 1e3), "s": ("ms", 1e-3)}
-#: What the end of a metric's name says of its unit.
-_ENDINGS = {"_bit_s": "bit/s", "_bytes": "B", "_ms": "ms", "_s": "s", "_percent": "%", "_packets": "packets"}
 #: Causes that no remedy shortens: the path, the applications, and what nobody knows.
 _NOTHING_TO_GAIN = {"set-up", "client-idle", "server-idle", "path-limited", "capture-artefact", "unknown"}
 
@@ -59,7 +68,7 @@ def series(
             raise InputError(f"no {whose} is called `{of}`; there are: {', '.join(names)}")
         names = [of]
     axes = _axes(ax)
-    unit, size = _LARGER.get(table.units[value], (table.units[value], 1.0))
+    unit, size = LARGER.get(table.units[value], (table.units[value], 1.0))
     for name in names:
         title = name if label is None else label if len(names) == 1 else f"{label}, {name}"
         look: dict[str, Any] = {"color": COLOURS[len(axes.get_lines()) % len(COLOURS)], "label": title}
@@ -100,7 +109,7 @@ def means(
         if value is not None:
             curves.setdefault(key, {}).setdefault(at, []).append(value)
     given = table.units.get(metric, "")
-    unit, size = _LARGER.get(given, (given, 1.0))
+    unit, size = LARGER.get(given, (given, 1.0))
     of = {
         str(key): {at: estimate(values) * (1.0 / size) for at, values in points.items()}
         for key, points in curves.items()
@@ -153,8 +162,8 @@ def comparison(
                 points.setdefault(name, []).append((at, place[metric]))
     if not points:
         raise InputError(f"the comparison has no metric `{metric}`")
-    given = next((unit for end, unit in _ENDINGS.items() if metric.endswith(end)), "")
-    unit, size = _LARGER.get(given, (given, 1.0))
+    given = unit_of(metric)
+    unit, size = LARGER.get(given, (given, 1.0))
     axes = _axes(ax)
     for number, (name, estimates) in enumerate(points.items()):
         # Side by side, where there are several.
@@ -170,6 +179,78 @@ def comparison(
     axes.set_xlim(-0.5, len(variants) - 0.5)
     _finish(axes, compared.data["varied"], f"{metric} ({unit})" if unit else metric, len(points))
     return axes
+
+
+def cdf(
+    table: Table, metric: str, *, by: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """The empirical distribution of a column: the share of values up to each, a curve per value of ``by``.
+
+    Args:
+        table: of a run, a sweep or a fleet: ``r.series("rtt")``, ``r.transfers``, ``g.flows``.
+        metric: a column of numbers: ``"rtt_s"``, ``"goodput_bit_s"``.
+        by: another column, a curve per value of it.
+        ax: where to draw, if not on axes of its own.
+
+    Raises:
+        InputError: if there is no such column, or it has no numbers.
+    """
+    samples, title = _samples(table, metric, by)
+    axes = _axes(ax)
+    for name, values in samples.items():
+        colour = COLOURS[len(axes.get_lines()) % len(COLOURS)]
+        ordered = sorted(values)
+        shares = [(at + 1) / len(ordered) for at in range(len(ordered))]
+        # From the smallest value on, where the share is zero just before it.
+        axes.plot(
+            [ordered[0], *ordered], [0.0, *shares],
+            drawstyle="steps-post", linewidth=1.2, color=colour, label=name,
+        )  # fmt: skip
+    _finish(axes, title, "share of values", len(axes.get_lines()))
+    axes.set_ylim(0, 1.02)
+    return axes
+
+
+def boxes(
+    table: Table, metric: str, *, by: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Box plots of a column, a box per value of ``by``: quartiles and median, whiskers to the furthest value
+    within 1.5 interquartile ranges of the box, and each value beyond them.
+
+    Args:
+        table: of a run, a sweep or a fleet: ``g.flows``, ``r.transfers``.
+        metric: a column of numbers: ``"goodput_bit_s"``.
+        by: another column, a box per value of it.
+        ax: where to draw, if not on axes of its own.
+
+    Raises:
+        InputError: if there is no such column, or it has no numbers.
+    """
+    samples, title = _samples(table, metric, by)
+    axes = _axes(ax)
+    drawn = axes.boxplot(
+        list(samples.values()), tick_labels=list(samples), patch_artist=True, widths=0.5,
+        medianprops={"color": "black"}, flierprops={"marker": ".", "markersize": 4},
+    )  # fmt: skip
+    for number, box in enumerate(drawn["boxes"]):
+        box.set(facecolor=COLOURS[number % len(COLOURS)], alpha=0.6)
+    _finish(axes, by or "", title, 0)
+    return axes
+
+
+def _samples(table: Table, metric: str, by: str | None) -> tuple[dict[str, list[float]], str]:
+    """The numbers of a column by the values of another, in what people read, and what the axis is called."""
+    given = table.units.get(metric, unit_of(metric))
+    unit, size = LARGER.get(given, (given, 1.0))
+    values = table.column(metric)
+    names = [metric] * len(values) if by is None else table.column(by)
+    samples: dict[str, list[float]] = {}
+    for name, value in zip(names, values, strict=True):
+        if isinstance(value, (int, float)):
+            samples.setdefault(str(name), []).append(value / size)
+    if not samples:
+        raise InputError(f"the column `{metric}` has no numbers")
+    return samples, f"{metric} ({unit})" if unit else metric
 
 
 def causes(

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
+from pathlib import Path
+from typing import Any
 
 from ackord import _ackord
+from ackord import _html as html
 from ackord.__main__ import program
-from ackord._ackord import Checked, Table
+from ackord._ackord import Checked, InputError, Table
+from ackord._archive import Archive, report_members, write_members
 from ackord._progress import Meter
 from ackord._report import Report
 from ackord._values import Value
@@ -17,9 +21,12 @@ __all__ = ["Result", "live_run", "run"]
 
 
 class Result(Report):
-    """What a run came to. Tables have a row per flow, link, queue, middlebox or transfer."""
+    """What a run came to. Tables have a row per flow, link, queue, middlebox or transfer.
 
-    def __init__(self, run: _ackord.Run) -> None:
+    Results can be pickled; :meth:`save` writes one to a file that :func:`ackord.load` reads.
+    """
+
+    def __init__(self, run: _ackord.Run | _Saved) -> None:
         super().__init__(run)
         self._run = run
 
@@ -70,8 +77,92 @@ class Result(Report):
         """
         return self._run.series(quantity)
 
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Writes the result to a file, with its tables, series and report; :func:`ackord.load` reads it.
+
+        The file is a ZIP archive of JSON, Arrow streams and the report (docs/python.md has its members).
+        """
+        return self._archive().save(path)
+
+    def _archive(self) -> Archive:
+        if isinstance(self._run, _Saved):
+            return self._run.archive
+        members = {"results.json": self.json.encode()}
+        for name in _TABLES:
+            members[f"tables/{name}.arrow"] = getattr(self._run, name).to_ipc()
+        for quantity in _ackord.quantities():
+            try:
+                members[f"series/{quantity}.arrow"] = self._run.series(quantity).to_ipc()
+            except InputError:
+                # The run kept none.
+                break
+        members |= report_members(self.write)
+        return Archive("run", {"duration_s": self.duration_s}, members)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self._archive().to_bytes(),)
+
     def __repr__(self) -> str:
         return f"<ackord.Result of {len(self.flows)} flows, {len(self.links)} link directions>"
+
+    def _repr_html_(self) -> str:
+        data = self.data
+        facts = f"{self.duration_s:g} s, seed {data['seed']}, {data['ending']}"
+        parts = [html.of_rows(_some(self.flows, _FLOW_COLUMNS), self.flows.units)]
+        used = [row for row in _some(self.links, _LINK_COLUMNS) if row["packets"]]
+        parts.append(html.of_rows(used, self.links.units) if used else "")
+        parts.append(html.note("flows, links, queues, proxies, transfers, whole and series() have all of it"))
+        return html.titled(f"{data['scenario']}: {facts}", *parts)
+
+
+#: The tables of a result.
+_TABLES = ("flows", "links", "queues", "proxies", "transfers", "whole")
+#: What a notebook shows of them.
+_FLOW_COLUMNS = (
+    "flow", "bytes_delivered", "goodput_bit_s", "retransmitted_segments", "timeouts", "rtt_mean_ms", "rtt_p99_ms",
+)  # fmt: skip
+_LINK_COLUMNS = ("link", "rate_bit_s", "utilisation", "packets")
+
+
+def _some(table: Table, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Some columns of a table's rows."""
+    return [{name: row[name] for name in columns} for row in table]
+
+
+class _Saved:
+    """A run as an archive has it."""
+
+    def __init__(self, archive: Archive) -> None:
+        self.archive = archive
+        self.flows, self.links, self.queues, self.proxies, self.transfers, self.whole = (
+            archive.table(f"tables/{name}") for name in _TABLES
+        )
+        self.json = archive.text("results.json")
+        self.duration_s = float(archive.facts["duration_s"])
+
+    def series(self, quantity: str) -> Table:
+        """A quantity against time."""
+        if quantity not in _ackord.quantities():
+            raise InputError(f"no series is called `{quantity}`; there are: {', '.join(_ackord.quantities())}")
+        if f"series/{quantity}.arrow" not in self.archive.members:
+            raise InputError("this run kept no series: run it with `series=True`")
+        return self.archive.table(f"series/{quantity}")
+
+    def write(self, folder: str | PathLike[str]) -> list[Any]:
+        """Writes the report's files."""
+        return write_members(self.archive, folder)
+
+
+def saved(archive: Archive) -> Result:
+    """A result from its archive."""
+    try:
+        return Result(_Saved(archive))
+    except (KeyError, ValueError, _ackord.RunError) as error:
+        raise InputError(f"the archive of a run is damaged: {error}") from error
+
+
+def _unpickled(data: bytes) -> Result:
+    return saved(Archive.read(data))
 
 
 def run(

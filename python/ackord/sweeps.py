@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from ackord import _ackord
+from ackord import _html as html
 from ackord._ackord import Checked, InputError, Table, __version__
+from ackord._archive import Archive
 from ackord._executors import executor_of, finished, gaps
 from ackord._progress import Meter
-from ackord._store import Store, store_in
+from ackord._store import Tables, store_in
 from ackord._values import Value, as_words, changes
 from ackord._work import File, Run, SweepJob
 from ackord.algorithms import registered
@@ -28,6 +30,8 @@ from ackord.scenario import Scenario, checked
 
 __all__ = ["Point", "Sweep", "sweep"]
 
+#: Columns that say where a row comes from.
+_BOOKKEEPING = ("scenario_hash", "version")
 #: Columns that every table has, or one of them.
 _TAKEN = {"run", "seed", "flow", "link", "scenario_hash", "version", "error"}
 
@@ -37,9 +41,11 @@ class Sweep:
 
     A table is put together when it is first asked for. Where a sweep has millions of runs, better read
     the files of its data set: ``polars.scan_parquet("out/flows/*.parquet")``.
+
+    It can be pickled; :meth:`save` writes it to a file that :func:`ackord.load` reads.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Tables) -> None:
         self._store = store
 
     @cached_property
@@ -60,8 +66,50 @@ class Sweep:
     def _table(self, name: str) -> Table:
         return Table.concat(self._store.tables(name)).sorted_by_run()
 
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Writes the three tables to one file; :func:`ackord.load` reads it. For millions of runs, ``out=`` makes
+        a data set that grows during the sweep."""
+        return self._archive().save(path)
+
+    def _archive(self) -> Archive:
+        tables = {"flows": self.flows, "links": self.links, "runs": self.runs}
+        return Archive("sweep", {}, {f"tables/{name}.arrow": it.to_ipc() for name, it in tables.items()})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self._archive().to_bytes(),)
+
+    def _repr_html_(self) -> str:
+        failed = sum(error is not None for error in self.runs.column("error"))
+        title = f"{len(self.runs)} runs" + (f", {failed} of which failed" if failed else "")
+        return html.titled(title, html.table(self.runs, _BOOKKEEPING), html.note("flows and links have rows per run, too"))
+
     def __repr__(self) -> str:
         return f"<ackord.Sweep of {len(self.runs)} runs>"
+
+
+class _Saved:
+    """The tables of a sweep as an archive has them."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+
+    def tables(self, name: str) -> list[Table]:
+        return [self._archive.table(f"tables/{name}")]
+
+
+def saved(archive: Archive) -> Sweep:
+    """A sweep from its archive."""
+    try:
+        sweep = Sweep(_Saved(archive))
+        # Read at once, so that a damaged archive is noticed here.
+        sweep.flows, sweep.links, sweep.runs  # noqa: B018
+    except (KeyError, ValueError, _ackord.RunError) as error:
+        raise InputError(f"the archive of a sweep is damaged: {error}") from error
+    return sweep
+
+
+def _unpickled(data: bytes) -> Sweep:
+    return saved(Archive.read(data))
 
 
 class Point:

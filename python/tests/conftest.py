@@ -83,6 +83,18 @@ def kernel(command: str) -> str:
 
 
 @pytest.fixture(scope="session")
+def gymnasium() -> None:
+    """The package that `ackord.gym` needs."""
+    pytest.importorskip("gymnasium", reason="SKIPPED: not installed: gymnasium")
+
+
+@pytest.fixture(scope="session")
+def pandas() -> None:
+    """The package that `Table.to_pandas` needs."""
+    pytest.importorskip("pandas", reason="SKIPPED: not installed: pandas")
+
+
+@pytest.fixture(scope="session")
 def namespaces() -> None:
     """Network namespaces with TUN devices."""
     if not os.access("/dev/net/tun", os.R_OK | os.W_OK):

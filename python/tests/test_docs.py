@@ -9,7 +9,13 @@ import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
 #: What a statement needs that has this in it: a fixture.
-NEEDS = {".kernel": "kernel", "live_run": "namespaces"}
+NEEDS = {
+    ".kernel": "kernel",
+    "live_run": "namespaces",
+    "gym": "gymnasium",
+    "env.": "gymnasium",
+    ".to_pandas": "pandas",
+}
 
 
 def statements() -> list[tuple[str, ast.stmt]]:

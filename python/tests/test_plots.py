@@ -70,3 +70,35 @@ def test_causes_are_bars_with_the_greatest_at_the_top(tmp_path: Path) -> None:
     assert axes.patches[-1].get_width() == pytest.approx(found.causes[0]["seconds"])  # type: ignore[attr-defined]
     with pytest.raises(ak.InputError, match="there are: 0"):
         plot.causes(found, connection=7)
+
+
+def test_a_distribution_rises_from_zero_to_one_with_a_curve_per_value() -> None:
+    result = ak.run("reno-against-vegas", set={"duration": "10 s"})
+    table = result.series("rtt")
+    axes = plot.cdf(table, "rtt_s", by="flow")
+    reno, vegas = axes.get_lines()
+    assert [reno.get_label(), vegas.get_label()] == ["reno", "vegas"]
+    values = sorted(row["rtt_s"] * 1e3 for row in table if row["flow"] == "reno")
+    assert list(reno.get_xdata()) == pytest.approx([values[0], *values])
+    shares = list(reno.get_ydata())
+    assert shares[0] == 0.0 and shares[-1] == 1.0 and shares == sorted(shares)
+    assert shares[1 + len(values) // 2] == pytest.approx(0.5, abs=1 / len(values))
+    assert axes.get_xlabel() == "rtt_s (ms)"
+    with pytest.raises(ak.InputError, match="did you mean `rtt_s`"):
+        plot.cdf(table, "rtt")
+    with pytest.raises(ak.InputError, match="has no numbers"):
+        plot.cdf(table, "flow")
+
+
+def test_boxes_have_the_median_of_each_value() -> None:
+    key = "links.bottleneck.queue.limit"
+    sweep = ak.sweep(
+        "reno-against-vegas", grid={key: ["20 packets", "50 packets"]}, seeds=5, set={"duration": "5 s"}
+    )
+    axes = plot.boxes(sweep.flows, "goodput_bit_s", by=key)
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["20 packets", "50 packets"]
+    few = sorted(row["goodput_bit_s"] / 1e6 for row in sweep.flows if row[key] == "20 packets")
+    # Horizontal lines: caps of whiskers, and medians.
+    drawn = [list(line.get_ydata()) for line in axes.get_lines()]
+    assert pytest.approx([(few[4] + few[5]) / 2] * 2) in drawn
+    assert axes.get_ylabel() == "goodput_bit_s (Mbit/s)"

@@ -131,6 +131,8 @@ pub enum CwndReason {
     Idle,
     /// An earlier reduction proved wrong.
     Undo,
+    /// A driver of the run set it in place of the congestion control.
+    Steered,
 }
 
 /// How a sender came to think that a segment is lost.

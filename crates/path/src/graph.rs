@@ -21,7 +21,7 @@ mod junction;
 mod proxies;
 
 use crate::Schedule;
-use crate::link::{Hop, Link, LinkStats, MediumId};
+use crate::link::{ChangeRefused, Hop, Link, LinkChange, LinkStats, MediumId};
 use crate::medium::{Medium, MediumContext, MediumStats};
 use crate::packets::{Packets, Slot};
 use crate::proxy::{Outbox, Place};
@@ -162,6 +162,36 @@ impl Graph {
             link.run_until(now, &mut self.packets, sink);
         }
         self.settle_hops(now, sink);
+    }
+
+    /// Returns whether a link would take a change.
+    ///
+    /// # Errors
+    /// Why it would not.
+    ///
+    /// # Panics
+    /// If there is no such link.
+    pub fn check_change(&self, link: LinkId, change: &LinkChange) -> Result<(), ChangeRefused> {
+        self.links[link.0 as usize].check_change(change)
+    }
+
+    /// Makes a change to a link at `now`, after everything due up to `now` has happened and before anything later has.
+    ///
+    /// # Errors
+    /// If the link refuses it, which then stays as it is.
+    ///
+    /// # Panics
+    /// If there is no such link.
+    pub fn change_link<S: Sink>(
+        &mut self,
+        now: Time,
+        link: LinkId,
+        change: LinkChange,
+        sink: &mut S,
+    ) -> Result<(), ChangeRefused> {
+        let of = &mut self.links[link.0 as usize];
+        of.run_until(now, &mut self.packets, sink);
+        of.change(now, change)
     }
 
     /// How many nodes there are.

@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | `scenario.rs` | scenarios as texts with changes, checked by the checker of the command line |
 //! | `run.rs` | one run, and what it comes to |
+//! | `simulation.rs`, `states.rs` | a run in steps, and the state of flows and links between them |
+//! | `observers.rs` | functions in Python that receive events |
 //! | `algorithms/` | mechanisms that are written in Python |
 //! | `batch.rs` | many runs for a sweep, one after the other |
 //! | `compare.rs`, `papers.rs`, `diagnose.rs` | the same for comparisons, papers and captures |
@@ -22,10 +24,13 @@ mod compare;
 mod diagnose;
 mod errors;
 mod fleet;
+mod observers;
 mod papers;
 mod run;
 mod scenario;
 mod series;
+mod simulation;
+mod states;
 mod table;
 mod watch;
 
@@ -58,6 +63,10 @@ mod _ackord {
     use super::scenario::{Checked, check, library, schema};
     #[pymodule_export]
     use super::series::quantities;
+    #[pymodule_export]
+    use super::simulation::Stepped;
+    #[pymodule_export]
+    use super::states::{FlowState, LinkState};
     #[pymodule_export]
     use super::table::Table;
     use super::*;

@@ -14,9 +14,9 @@ use ackord_report::EventLog;
 use ackord_report::data_set::Column;
 use ackord_scenario::NodeKind;
 use ackord_study::{
-    CaptureFiles, CaptureFolder, LiveRunOptions, LiveRunOutcome, Origin, Progress, Report,
-    RunOptions, RunOutcome, execute, kernels_of, live_run, live_run_report, live_run_report_files,
-    run_report, run_report_files,
+    CaptureFiles, CaptureFolder, LiveRunOptions, LiveRunOutcome, Progress, Report, RunOptions,
+    RunOutcome, execute, kernels_of, live_run, live_run_report, live_run_report_files, run_report,
+    run_report_files,
 };
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -155,13 +155,19 @@ fn ran(
     if let Some(captures) = captures {
         captures.commit().map_err(with_cause)?;
     }
-    let (file, overrides) = (&checked.file, &checked.changes);
-    let origin = Origin { file, overrides, scenario, history: None };
     let report = match &outcome {
-        Outcome::Simulated(outcome) => run_report(outcome, origin),
-        Outcome::WithKernels(outcome) => live_run_report(outcome, origin),
+        Outcome::Simulated(outcome) => run_report(outcome, checked.origin()),
+        Outcome::WithKernels(outcome) => live_run_report(outcome, checked.origin()),
     };
     Ok(Run { outcome, report })
+}
+
+impl Run {
+    /// Builds the report of a run in simulated time.
+    pub(crate) fn simulated(outcome: RunOutcome, checked: &Checked) -> Run {
+        let report = run_report(&outcome, checked.origin());
+        Run { outcome: Outcome::Simulated(outcome.into()), report }
+    }
 }
 
 #[pymethods]

@@ -3,6 +3,7 @@
 use crate::algorithms::python_algorithms;
 use crate::errors::unsound;
 use ackord_scenario::{Override, Scenario, ScenarioFile};
+use ackord_study::Origin;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,6 +14,14 @@ pub(crate) struct Checked {
     pub(crate) file: ScenarioFile,
     pub(crate) changes: Vec<Override>,
     pub(crate) scenario: Arc<Scenario>,
+}
+
+impl Checked {
+    /// Returns the origin of results, for their report.
+    pub(crate) fn origin(&self) -> Origin<'_> {
+        let Checked { file, changes, scenario } = self;
+        Origin { file, overrides: changes, scenario, history: None }
+    }
 }
 
 /// Checks a scenario: its text as a TOML document, with `changes` of values at paths. `name` is what

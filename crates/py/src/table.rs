@@ -13,8 +13,9 @@ use arrow_schema::{ArrowError, Field, SchemaRef};
 use arrow_select::concat::concat_batches;
 use arrow_select::take::take_record_batch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyList};
 use pyo3_arrow::error::PyArrowResult;
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 use std::fs::File;
@@ -57,6 +58,19 @@ impl Table {
         let columns = data_set::metric_columns(metrics, subjects);
         Table::of(words.into_iter().chain(columns).collect())
     }
+}
+
+/// Imports an optional package.
+///
+/// # Errors
+/// An `ImportError` that names the command which installs it.
+fn needed<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {
+    py.import(name).map_err(|error| {
+        let why =
+            PyImportError::new_err(format!("this needs {name}: `pip install {name}` installs it"));
+        why.set_cause(py, Some(error));
+        why
+    })
 }
 
 fn unfit(error: ArrowError) -> PyErr {
@@ -126,6 +140,37 @@ impl Table {
             times.try_for_each(|time: Option<SystemTime>| values.append(time))?;
         }
         Ok(values)
+    }
+
+    /// Returns the values of a column, as `column` does.
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        self.column(py, name)
+    }
+
+    /// Iterates over the rows as dictionaries.
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.rows(py)?)?.try_iter()
+    }
+
+    /// The table as a `pandas.DataFrame`, with the units in `attrs["units"]`.
+    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let columns = PyDict::new(py);
+        for name in self.column_names() {
+            columns.set_item(&name, self.column(py, &name)?)?;
+        }
+        let frame = needed(py, "pandas")?.getattr("DataFrame")?.call1((columns,))?;
+        frame.getattr("attrs")?.set_item("units", self.units(py)?)?;
+        Ok(frame)
+    }
+
+    /// The table as a `polars.DataFrame`, without a copy.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        needed(slf.py(), "polars")?.getattr("DataFrame")?.call1((slf,))
+    }
+
+    /// The table for a notebook.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("ackord._html")?.call_method1("table", (slf,))
     }
 
     /// A dictionary per row.

@@ -17,6 +17,7 @@
 //! | `page.rs`, `page/` | a diagnosis as an interactive page |
 //! | `data.rs` | JSON and CSV |
 //! | `data_set/` | [`data_set`]: columns for programs that compute, as CSV and Parquet |
+//! | `event_fields.rs` | [`event_fields`]: an event as fields of JSON |
 //! | `event_log.rs` | [`EventLog`]: the events of a run as lines of JSON |
 //! | `files.rs` | files written whole or not at all |
 //! | `escape.rs` | text made safe for HTML and XML |
@@ -28,6 +29,7 @@ pub mod data;
 pub mod data_set;
 pub mod document;
 mod escape;
+mod event_fields;
 mod event_log;
 mod fidelity;
 mod files;
@@ -44,6 +46,7 @@ mod segments;
 pub mod tables;
 mod terminal;
 
+pub use event_fields::{EVENT_NAMES, event_fields, event_name};
 pub use event_log::EventLog;
 pub use fidelity::{FidelitySeries, fidelity_document, without_plots};
 pub use files::{OutputFile, WriteError, write_all, write_one};

@@ -42,5 +42,5 @@ mod topology;
 pub use apps::workloads_for;
 pub use datagrams::one_way_delay as datagram_delay;
 pub use endpoints::{initial_sequence, start_time};
-pub use simulation::{FOREIGN, RunError, Simulation};
+pub use simulation::{Change, ChangeError, FOREIGN, RunError, Simulation};
 pub use topology::{BuildError, Topology, build_topology};

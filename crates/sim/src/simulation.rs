@@ -4,8 +4,10 @@
 //! | --- | --- |
 //! | `simulation/foreign.rs` | hosts that are not simulated: their packets in, deliveries out |
 //! | `simulation/ends.rs` | the ends of flows on their hosts, and what leaves a host |
+//! | `simulation/change.rs` | what a driver changes in the course of a run |
 //! | `simulation/datagrams.rs` | the events of flows that are no connections |
 
+mod change;
 mod datagrams;
 mod ends;
 mod foreign;
@@ -14,7 +16,7 @@ use crate::apps::{Act, App, workloads_for};
 use crate::datagrams::Sender;
 use crate::endpoints::{initial_sequence, start_time};
 use crate::processing::Hosts;
-use crate::topology::{BuildError, Topology, build_topology};
+use crate::topology::{BuildError, Topology, build_changeable, build_topology};
 use ackord_events::{EndpointId, Sink, TcpState};
 use ackord_path::{Conservation, Delivery, Graph, Schedule, Unbalanced};
 use ackord_scenario::{Flow, Scenario, Transport};
@@ -25,6 +27,7 @@ use ackord_wire::{FlowId, NodeId, Side};
 use ends::{End, MANY_ENDS, end_index, transmit, whose};
 use foreign::Foreign;
 
+pub use change::{Change, ChangeError};
 pub use foreign::FOREIGN;
 
 /// A scenario at work in simulated time.
@@ -94,6 +97,20 @@ impl Simulation {
         foreign: &[NodeId],
     ) -> Result<Simulation, BuildError> {
         let topology = build_topology(scenario, seed)?;
+        Ok(Simulation::on(topology, scenario, seed, foreign))
+    }
+
+    /// Builds `scenario` so that its links can be changed in the course of the run ([`Simulation::change`]). What
+    /// happens is the same, and costs more.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn changeable(scenario: &Scenario, seed: u64) -> Result<Simulation, BuildError> {
+        Ok(Simulation::on(build_changeable(scenario, seed)?, scenario, seed, &[]))
+    }
+
+    /// Builds the flows of `scenario` on its path.
+    fn on(topology: Topology, scenario: &Scenario, seed: u64, foreign: &[NodeId]) -> Simulation {
         let processing = Hosts::new(scenario, seed, foreign);
         let flows = scenario.flows.len();
         let foreign = Foreign::new(scenario, foreign);
@@ -115,7 +132,7 @@ impl Simulation {
         for (index, flow) in scenario.flows.iter().enumerate() {
             simulation.add_flow(FlowId(index as u32), flow, seed);
         }
-        Ok(simulation)
+        simulation
     }
 
     fn add_flow(&mut self, id: FlowId, flow: &Flow, seed: u64) {

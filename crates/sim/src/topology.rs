@@ -4,7 +4,8 @@ use ackord_events::LinkId;
 use ackord_events::ProxyId;
 use ackord_path::registry::{LinkWay, QueuePlace, UnknownFlow};
 use ackord_path::{
-    Graph, GraphError, Lifetime, LinkConfig, MediumId, Opportunities, Pace, ProxyConfig, Role,
+    Graph, GraphBuilder, GraphError, Lifetime, LinkConfig, MediumId, Opportunities, Pace,
+    ProxyConfig, Role,
 };
 use ackord_scenario::{Link, NodeKind, Proxy, Scenario, Way};
 use ackord_units::{Contradiction, RandomStream, Span, Time};
@@ -60,7 +61,21 @@ impl Topology {
 
 /// Builds the path of `scenario`, with the random streams of `seed`.
 pub fn build_topology(scenario: &Scenario, seed: u64) -> Result<Topology, BuildError> {
+    build(scenario, seed, Graph::builder())
+}
+
+/// Builds a path whose links can be changed in the course of the run.
+pub(crate) fn build_changeable(scenario: &Scenario, seed: u64) -> Result<Topology, BuildError> {
     let mut builder = Graph::builder();
+    builder.changeable();
+    build(scenario, seed, builder)
+}
+
+fn build(
+    scenario: &Scenario,
+    seed: u64,
+    mut builder: GraphBuilder,
+) -> Result<Topology, BuildError> {
     for node in &scenario.nodes {
         builder.add_node(match node.kind {
             NodeKind::Host => Role::Host,
@@ -107,7 +122,7 @@ fn shared_stream(link: &Link, of: &str) -> String {
     format!("links/{}/both/{of}", link.name)
 }
 
-fn link_config(
+pub(crate) fn link_config(
     scenario: &Scenario,
     seed: u64,
     (index, link): (usize, &Link),

@@ -42,6 +42,9 @@ pub enum ExecuteError {
     /// A run on kernels went wrong.
     #[error(transparent)]
     Kernel(Box<LiveRunError>),
+    /// A run in steps was to have hosts with stock kernels.
+    #[error("hosts with a kernel cannot run in steps; without `hosts.NAME.kernel` they can")]
+    KernelInSteps,
     /// One of many runs panicked.
     #[error("the run panicked, which is a defect of this project: {message}")]
     Panicked {
@@ -119,6 +122,7 @@ pub fn execute(
         conservation,
         queues: queues_at_end(&simulation),
         ending,
+        changes: Vec::new(),
     })
 }
 

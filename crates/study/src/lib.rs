@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | `execute.rs` | [`execute`]: one run, in slices, with progress and a way to stop it |
 //! | `cost.rs` | [`cost`]: the time and memory of a run, estimated before it begins |
+//! | `stepped.rs` | [`SteppedRun`]: one run in steps, read and changed between them |
 //! | `labels.rs` | [`run_labels`]: the names behind the numbers that events carry |
 //! | `capture.rs` | captures of a run: what is tapped, and the pcapng files it becomes |
 //! | `sender_taps.rs` | where a report's segments and ACKs are observed |
@@ -50,6 +51,7 @@ mod run;
 mod runs;
 mod sender_taps;
 pub mod shell;
+mod stepped;
 pub mod sweep;
 mod topology;
 mod trace;
@@ -82,6 +84,7 @@ pub use runs::{
     Ended, Job, Journal, Key, OfJob, Panicked, Watch, caught, run_all, run_all_with_journal,
     run_each,
 };
+pub use stepped::{CHANGEABLE, LinkState, RunChange, RunChangeError, SteppedRun};
 pub use trace::{
     CaptureTraceError, TraceFacts, TraceRates, trace_document, trace_facts, trace_of_capture,
     trace_of_rates,

@@ -134,5 +134,6 @@ fn run_outcome(
             false => Ending::Complete,
             true => Ending::Interrupted(ended_at),
         },
+        changes: Vec::new(),
     }
 }

@@ -4,6 +4,7 @@ use crate::compare::ComparisonOutcome;
 use crate::history::HistoryUse;
 use crate::live_run::LiveRunOutcome;
 use crate::run::{Ending, RunOutcome};
+use crate::stepped::RunChange;
 use crate::topology::topology_of;
 use ackord_measure::{Comparison, RunSummary};
 use ackord_report::document::Document;
@@ -48,6 +49,9 @@ struct RunResults<'a> {
     /// What endpoints took from the history of applications.
     #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<&'a [HistoryUse]>,
+    /// What was changed in the course of the run.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    changes: &'a [RunChange],
     #[serde(flatten)]
     summary: &'a RunSummary,
 }
@@ -75,12 +79,18 @@ pub fn run_report(outcome: &RunOutcome, origin: Origin<'_>) -> Report {
 
 /// How a run ended, and what there is to say about that.
 fn ending_of(outcome: &RunOutcome, origin: Origin<'_>) -> (&'static str, Vec<String>) {
+    let changed = |change: &RunChange| {
+        let RunChange { at_s, key, value } = change;
+        format!("Changed at {at_s} s: {key}={value}")
+    };
+    let mut notes: Vec<_> = outcome.changes.iter().map(changed).collect();
     match outcome.ending {
-        Ending::Complete => (COMPLETE, Vec::new()),
+        Ending::Complete => (COMPLETE, notes),
         Ending::Interrupted(at) => {
             let planned = origin.scenario.duration;
             let note = format!("Interrupted at {at} of {planned}: all numbers end there.");
-            (INTERRUPTED, vec![note])
+            notes.push(note);
+            (INTERRUPTED, notes)
         }
     }
 }
@@ -94,6 +104,7 @@ fn run_results<'a>(
         scenario: &origin.scenario.name,
         ending,
         history: origin.history,
+        changes: &outcome.changes,
         summary: &outcome.summary,
     }
 }

@@ -1,6 +1,7 @@
 //! What is made of a run, simulated or live, and what it comes to.
 
 use crate::capture::CaptureFiles;
+use crate::stepped::RunChange;
 use ackord_events::{LinkId, ProxyId};
 use ackord_measure::{ProxyCounters, RunSummary, SeriesOptions, SeriesSet, Summary};
 use ackord_path::{Conservation, FlowState, QueueDiscipline};
@@ -52,6 +53,8 @@ pub struct RunOutcome {
     pub queues: Vec<QueueAtEnd>,
     /// How it ended.
     pub ending: Ending,
+    /// What was changed in the course of the run.
+    pub changes: Vec<RunChange>,
 }
 
 /// What events do not tell of a queue.

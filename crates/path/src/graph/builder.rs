@@ -20,6 +20,7 @@ pub struct GraphBuilder {
     links: Vec<LinkConfig>,
     media: Vec<MediumConfig>,
     proxies: Vec<ProxyConfig>,
+    changeable: bool,
 }
 
 /// Why a graph cannot be built.
@@ -113,6 +114,12 @@ impl GraphBuilder {
         proxy
     }
 
+    /// Lets links be changed in the course of the run ([`Graph::change_link`]): none of them precomputes
+    /// transmissions. What happens is the same, and costs more.
+    pub fn changeable(&mut self) {
+        self.changeable = true;
+    }
+
     /// Works out the routes and makes the graph.
     pub fn build(self) -> Result<Graph, GraphError> {
         self.check()?;
@@ -124,8 +131,8 @@ impl GraphBuilder {
         let numbered = self.links.into_iter().zip(watchers).enumerate();
         let links: Vec<_> = numbered
             .map(|(number, (config, watcher))| {
-                let may_be_overtaken = !self.proxies.is_empty();
-                let place = Place { onward: routes.row(config.to), watcher, may_be_overtaken };
+                let may_plan = self.proxies.is_empty() && !self.changeable;
+                let place = Place { onward: routes.row(config.to), watcher, may_plan };
                 Link::new(LinkId(number as u32), config, place)
             })
             .collect();

@@ -16,7 +16,7 @@ use ackord_units::{Span, Time};
 /// Whether a link without [`Extras`](super::extras::Extras) and of constant delay is ordinary.
 pub(super) fn is_planned(config: &LinkConfig, place: Place) -> bool {
     let drops_tail = matches!(&config.queue, Queue::DropTail(queue) if queue.length().packets == 0);
-    drops_tail && config.medium.is_none() && !place.may_be_overtaken
+    drops_tail && config.medium.is_none() && place.may_plan
 }
 
 impl Link {

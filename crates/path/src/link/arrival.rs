@@ -75,6 +75,11 @@ impl Link {
         let mut packet = OnWire { arrives_at: out_at, since, slot, fate, is_overtaken: false };
         let jitter = match &mut self.propagation {
             Propagation::Constant(_) => return,
+            Propagation::Changed(delay) => {
+                let not_before = self.wire.last_arrival().unwrap_or(Time::ZERO);
+                packet.arrives_at = (out_at + *delay).max(not_before);
+                return self.wire.push_last(packet);
+            }
             Propagation::InOrder(jitter) => {
                 let not_before = self.wire.last_arrival().unwrap_or(Time::ZERO);
                 packet.arrives_at = (out_at + jitter.delay_at(out_at)).max(not_before);

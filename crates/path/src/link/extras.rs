@@ -31,7 +31,7 @@ pub(super) struct Extras {
     policer: Option<TokenBucket>,
     pub(super) pace: Option<Pace>,
     outage: Option<Outage>,
-    loss: Option<LossModel>,
+    pub(super) loss: Option<LossModel>,
     corruption: Option<Corruption>,
     duplication: Option<Duplication>,
     /// Up to when the transmitter's time is counted, which may be before it is free.
@@ -63,6 +63,19 @@ impl Fate {
 }
 
 impl Extras {
+    /// Nothing yet, on a transmitter whose time is counted up to `busy_until`.
+    pub(super) fn none(busy_until: Time) -> Box<Extras> {
+        Box::new(Extras {
+            policer: None,
+            pace: None,
+            outage: None,
+            loss: None,
+            corruption: None,
+            duplication: None,
+            busy_until,
+        })
+    }
+
     /// What `config` wants, taken out of it; nothing where that is nothing.
     pub(super) fn of(config: &mut LinkConfig) -> Option<Box<Extras>> {
         let extras = Extras {

@@ -10,6 +10,7 @@
 //! | `untold.rs` | what those tell, late |
 //! | `arrival.rs` | what happens after that |
 //! | `telling.rs` | the events of both |
+//! | `change.rs` | changes to a link in the course of a run |
 //! | `serializer.rs` | how long a packet's transmission takes |
 //! | `wire.rs` | the packets whose transmission has begun |
 //! | `extras.rs` | what a link may have beside all this, and in which order it acts |
@@ -41,6 +42,7 @@
 mod ahead;
 mod arrival;
 mod bucket;
+mod change;
 mod config;
 mod corruption;
 mod extras;
@@ -73,6 +75,7 @@ use std::collections::VecDeque;
 use wire::Wire;
 
 pub use bucket::{Shaper, TokenBucket};
+pub use change::{ChangeRefused, LinkChange};
 pub use config::{LinkConfig, MediumId};
 pub use corruption::{CaughtBy, Corruption, Duplication};
 pub use gilbert::{Changes, GilbertConfig, GilbertElliott};
@@ -141,8 +144,9 @@ pub(crate) struct Place {
     pub(crate) onward: Row,
     /// The opposite link, if its queue watches what comes out of this one.
     pub(crate) watcher: Option<LinkId>,
-    /// Whether a middlebox may send packets before those that wait.
-    pub(crate) may_be_overtaken: bool,
+    /// Whether transmissions can be precomputed: no middlebox sends packets before those that wait, and the link
+    /// stays as it is.
+    pub(crate) may_plan: bool,
 }
 
 impl Link {
@@ -158,7 +162,9 @@ impl Link {
             {
                 Attends::PlannedArrivals(delay)
             }
-            Propagation::Constant(_) | Propagation::InOrder(_) => Attends::Arrivals,
+            Propagation::Constant(_) | Propagation::Changed(_) | Propagation::InOrder(_) => {
+                Attends::Arrivals
+            }
         };
         Link {
             id,

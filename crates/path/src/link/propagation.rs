@@ -8,6 +8,8 @@ use ackord_units::Span;
 pub(super) enum Propagation {
     /// Always as long: packets stay in order.
     Constant(Span),
+    /// The same since it was changed: a packet arrives no sooner than the one before it.
+    Changed(Span),
     /// As drawn; a packet arrives no sooner than the one before it.
     InOrder(Jitter),
     /// As drawn; packets may overtake one another.

@@ -22,11 +22,19 @@ pub enum Queue {
 pub trait BoxedQueue: QueueDiscipline + Any + Debug + Send {
     /// Itself, as it stands.
     fn boxed_clone(&self) -> Box<dyn BoxedQueue>;
+
+    /// Adopts the settings of another queue; false if that is of another kind or this kind cannot.
+    fn adopt_boxed(&mut self, fresh: Box<dyn BoxedQueue>) -> bool;
 }
 
 impl<Q: QueueDiscipline + Clone + Debug + Send + 'static> BoxedQueue for Q {
     fn boxed_clone(&self) -> Box<dyn BoxedQueue> {
         Box::new(self.clone())
+    }
+
+    fn adopt_boxed(&mut self, fresh: Box<dyn BoxedQueue>) -> bool {
+        let fresh: Box<dyn Any> = fresh;
+        fresh.downcast::<Q>().is_ok_and(|fresh| self.adopt(*fresh))
     }
 }
 
@@ -40,6 +48,16 @@ impl Queue {
     /// A queue that is not drop-tail.
     pub fn of(queue: impl BoxedQueue + 'static) -> Queue {
         Queue::Other(Box::new(queue))
+    }
+
+    /// Adopts the settings of another queue, and keeps what waits; false, and nothing is changed, if that is of another
+    /// kind or this kind of queue cannot.
+    pub(crate) fn adopt_settings(&mut self, fresh: Queue) -> bool {
+        match (self, fresh) {
+            (Queue::DropTail(queue), Queue::DropTail(fresh)) => queue.adopt(fresh),
+            (Queue::Other(queue), Queue::Other(fresh)) => queue.adopt_boxed(fresh),
+            (Queue::DropTail(_), Queue::Other(_)) | (Queue::Other(_), Queue::DropTail(_)) => false,
+        }
     }
 }
 

@@ -28,6 +28,11 @@ impl Buckets {
         Buckets { count: count.max(1), by, salt }
     }
 
+    /// True if both have as many buckets and choose them by the same rule, whatever the salt.
+    pub(crate) fn is_like(&self, other: &Buckets) -> bool {
+        (self.count, self.by) == (other.count, other.by)
+    }
+
     pub(crate) fn count(&self) -> u32 {
         self.count
     }

@@ -261,6 +261,13 @@ impl QueueDiscipline for Codel {
     fn length(&self) -> QueueLength {
         self.fifo.length()
     }
+
+    /// The controller keeps its state, as in Linux's `codel_change`.
+    fn adopt(&mut self, fresh: Codel) -> bool {
+        self.fifo.set_capacity(fresh.fifo.capacity());
+        self.config = fresh.config;
+        true
+    }
 }
 
 #[cfg(test)]

@@ -88,6 +88,11 @@ impl QueueDiscipline for DropTail {
         }
     }
 
+    fn adopt(&mut self, fresh: DropTail) -> bool {
+        self.fifo.set_capacity(fresh.fifo.capacity());
+        true
+    }
+
     /// What need not wait takes no capacity: even a packet longer than the whole queue passes.
     #[inline]
     fn pass(

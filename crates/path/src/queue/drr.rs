@@ -236,6 +236,16 @@ impl QueueDiscipline for Drr {
         self.room.length()
     }
 
+    /// Quantum and weights stay: each flow has its own of them since its first packet.
+    fn adopt(&mut self, fresh: Drr) -> bool {
+        if fresh.quantum != self.quantum || fresh.weights != self.weights {
+            return false;
+        }
+        self.room.set_capacity_of(&fresh.room);
+        self.push_out = fresh.push_out;
+        true
+    }
+
     fn flow_state(&self) -> FlowState {
         self.flows.state()
     }

@@ -75,6 +75,11 @@ impl Fifo {
         Fifo { waiting: VecDeque::new(), bytes: 0, capacity: limit.into() }
     }
 
+    /// Changes the capacity. Packets that already wait stay, even beyond it.
+    pub(crate) fn set_capacity(&mut self, capacity: Capacity) {
+        self.capacity = capacity;
+    }
+
     #[inline]
     pub(crate) fn capacity(&self) -> Capacity {
         self.capacity

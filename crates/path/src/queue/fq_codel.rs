@@ -239,6 +239,18 @@ impl QueueDiscipline for FqCodel {
         self.room.length()
     }
 
+    /// The buckets stay, and each line's controller keeps its state, as in Linux's `fq_codel_change`.
+    fn adopt(&mut self, fresh: FqCodel) -> bool {
+        if !self.buckets.is_like(&fresh.buckets) {
+            return false;
+        }
+        self.room.set_capacity_of(&fresh.room);
+        let FqCodel { memory_limit, quantum, drop_batch, codel, .. } = fresh;
+        (self.memory_limit, self.quantum) = (memory_limit, quantum);
+        (self.drop_batch, self.codel) = (drop_batch, codel);
+        true
+    }
+
     fn flow_state(&self) -> FlowState {
         FlowState::of::<Lane>(self.lanes.len())
     }

@@ -65,6 +65,11 @@ impl Room {
         }
     }
 
+    /// Changes the capacity to that of another room. Packets that already wait stay, even beyond it.
+    pub(crate) fn set_capacity_of(&mut self, other: &Room) {
+        self.capacity = other.capacity;
+    }
+
     pub(crate) fn length(&self) -> QueueLength {
         self.length
     }

@@ -112,6 +112,15 @@ pub trait QueueDiscipline {
         false
     }
 
+    /// Adopts the settings of `fresh`, an empty queue of the same kind, and keeps what waits; false where this kind of
+    /// queue cannot, or not these settings.
+    fn adopt(&mut self, _fresh: Self) -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
+
     /// What it has had to keep to tell flows apart; nothing where it does not.
     fn flow_state(&self) -> FlowState {
         FlowState::default()

@@ -229,6 +229,17 @@ impl QueueDiscipline for Pie {
     fn length(&self) -> QueueLength {
         self.fifo.length()
     }
+
+    /// The probability and the random numbers continue; the source of the delay stays.
+    fn adopt(&mut self, fresh: Pie) -> bool {
+        if fresh.config.delay != self.config.delay {
+            return false;
+        }
+        self.fifo.set_capacity(fresh.fifo.capacity());
+        self.control.adopt(fresh.control);
+        self.config = PieConfig { stream: self.config.stream.clone(), ..fresh.config };
+        true
+    }
 }
 
 #[cfg(test)]

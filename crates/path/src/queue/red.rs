@@ -293,6 +293,16 @@ impl QueueDiscipline for Red {
     fn length(&self) -> QueueLength {
         self.fifo.length()
     }
+
+    /// The average, an adapted max_p and the random numbers continue.
+    fn adopt(&mut self, fresh: Red) -> bool {
+        self.fifo.set_capacity(fresh.fifo.capacity());
+        self.average.adopt(&fresh.average);
+        let is_set = fresh.config.max_probability != self.config.max_probability;
+        self.adaptation.adopt(&fresh.adaptation, is_set || !fresh.config.adaptive);
+        self.config = RedConfig { stream: self.config.stream.clone(), ..fresh.config };
+        true
+    }
 }
 
 #[cfg(test)]

@@ -264,6 +264,21 @@ impl QueueDiscipline for Sfq {
         self.room.length()
     }
 
+    /// The buckets and their perturbation stay, and so does the unit of the turn.
+    fn adopt(&mut self, fresh: Sfq) -> bool {
+        let same_unit = matches!(
+            (self.turn, fresh.turn),
+            (SfqTurn::Packet, SfqTurn::Packet) | (SfqTurn::Quantum(_), SfqTurn::Quantum(_))
+        );
+        let same_buckets = self.buckets.is_like(&fresh.buckets);
+        if !same_unit || !same_buckets || fresh.perturb_every != self.perturb_every {
+            return false;
+        }
+        self.room.set_capacity_of(&fresh.room);
+        (self.turn, self.push_out) = (fresh.turn, fresh.push_out);
+        true
+    }
+
     fn flow_state(&self) -> FlowState {
         FlowState::of::<Lane>(self.lanes.len())
     }

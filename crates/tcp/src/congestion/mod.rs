@@ -11,6 +11,7 @@
 //! | `hystart.rs` | how CUBIC may leave slow start before it loses |
 //! | `bbr/` | a model of the path decides rate and window (BBR version 3) |
 //! | `model.rs` | what a control hears that keeps a model of the path: delivery-rate samples |
+//! | `steered.rs` | windows that a driver sets from outside |
 //! | `ns2.rs` | Reno as ns-2's agents count it, in whole segments |
 //!
 //! In fast recovery the recovery decides what leaves; the control
@@ -19,6 +20,7 @@
 mod growth;
 mod hystart;
 mod model;
+mod steered;
 
 mechanisms! {
     /// Congestion controls: how much may be outstanding.
@@ -47,6 +49,7 @@ pub use hystart::HyStart;
 pub use model::{LostSegment, PathModel, RateSample, RecoveryPhase, SampleAdvice};
 pub use ns2::Ns2;
 pub use reno::Reno;
+pub use steered::Steering;
 pub use tahoe::Tahoe;
 pub use vegas::Vegas;
 pub use westwood::Westwood;

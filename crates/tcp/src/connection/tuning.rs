@@ -2,8 +2,11 @@
 
 use super::Connection;
 use crate::config::Keepalive;
+use crate::congestion::Steering;
 use crate::nagle::Nagle;
 use crate::receiver::Owed;
+use crate::trace::Trace;
+use ackord_events::Sink;
 use ackord_units::{Bytes, Span, Time};
 
 impl Connection {
@@ -18,6 +21,13 @@ impl Connection {
         if let Owed::By(_) = self.receiver.owed {
             self.receiver.owed = Owed::Now;
         }
+    }
+
+    /// Replaces the congestion control: these windows hold from `now` on, until they are set anew, whatever is
+    /// acknowledged or lost. Poll for segments afterwards.
+    pub fn steer<S: Sink>(&mut self, now: Time, steering: Steering, sink: &mut S) {
+        let mut trace = Trace::new(now, self.id, sink);
+        self.sender.steer(&mut trace, steering);
     }
 
     /// As much may be written and not yet acknowledged from now on (SO_SNDBUF).

@@ -56,6 +56,13 @@ impl Pacer {
         };
     }
 
+    /// Starts anew at `now` with a control that may ask for a rate: what was held for the old rate's sake may leave.
+    pub(crate) fn start_over(&mut self, now: Time) {
+        self.active = self.choice != Pacing::Off;
+        self.next_at = self.next_at.min(now);
+        (self.wake_at, self.waited_for) = (None, None);
+    }
+
     /// Whether anything of this connection may be paced.
     pub(crate) fn is_active(&self) -> bool {
         self.active

@@ -1,5 +1,6 @@
 //! What the connection asks of the sending half, and the little that it changes there.
 
+use super::control::Control;
 use super::peers_window::PeerWindow;
 use super::persist::Persist;
 use super::queue::SendQueue;
@@ -7,8 +8,11 @@ use super::retransmission_timer::RetransmissionTimer;
 use super::scoreboard::Scoreboard;
 use super::sent::SentState;
 use super::{Phase, Sender};
+use crate::congestion::Steering;
 use crate::loss::DetectorView;
 use crate::nagle::Nagle;
+use crate::trace::Trace;
+use ackord_events::{CwndReason, Sink};
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
 
 impl Sender {
@@ -91,6 +95,16 @@ impl Sender {
     /// Another rule for small segments.
     pub(crate) fn set_nagle(&mut self, nagle: Box<dyn Nagle>) {
         self.nagle = nagle;
+    }
+
+    /// Replaces the congestion control by these windows.
+    pub(crate) fn steer<S: Sink>(&mut self, trace: &mut Trace<'_, S>, steering: Steering) {
+        self.congestion = Control::new(Box::new(steering));
+        if self.pacer.is_active() || steering.pacing_rate.is_some() {
+            self.pacer.start_over(trace.now);
+        }
+        self.emit_window(trace, CwndReason::Steered);
+        self.plain = self.plain && self.is_plain();
     }
 
     /// As much may be written and not yet acknowledged.

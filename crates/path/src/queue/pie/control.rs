@@ -20,6 +20,12 @@ pub(super) struct Control {
 }
 
 impl Control {
+    /// Takes over the settings of `fresh`, and keeps the state.
+    pub(super) fn adopt(&mut self, fresh: Control) {
+        let Control { probability, last_delay, burst, .. } = *self;
+        *self = Control { probability, last_delay, burst, ..fresh };
+    }
+
     pub(super) fn new(config: &PieConfig) -> Control {
         Control {
             alpha: config.alpha,

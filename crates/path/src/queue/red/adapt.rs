@@ -36,6 +36,15 @@ impl Adaptation {
         }
     }
 
+    /// Takes over the settings of `fresh`; max_p only where `sets_probability`.
+    pub(super) fn adopt(&mut self, fresh: &Adaptation, sets_probability: bool) {
+        let own = (self.max_probability, self.next_at);
+        *self = Adaptation { next_at: own.1, ..fresh.clone() };
+        if !sets_probability {
+            self.max_probability = own.0;
+        }
+    }
+
     pub(super) fn max_probability(&self) -> f64 {
         self.max_probability
     }

@@ -21,6 +21,11 @@ impl Average {
         Average { value: 0.0, weight, packet_time, idle_since: Some(Time::ZERO) }
     }
 
+    /// Takes over the settings of `fresh`, and keeps the average.
+    pub(super) fn adopt(&mut self, fresh: &Average) {
+        (self.weight, self.packet_time) = (fresh.weight, fresh.packet_time);
+    }
+
     pub(super) fn value(&self) -> f64 {
         self.value
     }
