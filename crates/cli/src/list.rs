@@ -7,15 +7,11 @@ mod verdicts;
 use crate::console::Console;
 use crate::errors::Failure;
 use ackord_papers::{Paper, papers};
-use ackord_path::registry::{
-    CorruptionChoice, DuplicationChoice, JitterChoice, LossChoice, MediumChoice, OutageChoice,
-    PolicerChoice, ProcessingChoice, ProxyChoice, QueueChoice, RateChangesChoice, ShaperChoice,
-};
 use ackord_report::document::{Block, Cell, Column, Document, Section, Table};
 use ackord_report::{data, table, to_terminal};
 use ackord_scenario::ScenarioFile;
-use ackord_traffic::WorkloadChoice;
-use ackord_units::{Choice, Knob, KnobKind, Mechanism};
+use ackord_study::mechanisms::{MechanismEntry, mechanism_document, mechanisms};
+use ackord_units::Mechanism;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -88,29 +84,6 @@ pub(crate) fn list(arguments: &ListArguments, console: &Console) -> Result<(), F
     Ok(console.print(&text)?)
 }
 
-/// Every mechanism, family by family, in the order in which a scenario file names them.
-fn mechanisms() -> Vec<&'static Mechanism> {
-    let endpoint = std::iter::once(ackord_tcp::registry::ENDPOINT);
-    ackord_tcp::registry::CHOICES
-        .iter()
-        .flat_map(|chosen| chosen.mechanisms)
-        .chain(endpoint)
-        .chain(QueueChoice::MECHANISMS)
-        .chain(JitterChoice::MECHANISMS)
-        .chain(OutageChoice::MECHANISMS)
-        .chain(LossChoice::MECHANISMS)
-        .chain(CorruptionChoice::MECHANISMS)
-        .chain(DuplicationChoice::MECHANISMS)
-        .chain(RateChangesChoice::MECHANISMS)
-        .chain(ShaperChoice::MECHANISMS)
-        .chain(PolicerChoice::MECHANISMS)
-        .chain(MediumChoice::MECHANISMS)
-        .chain(ProxyChoice::MECHANISMS)
-        .chain(ProcessingChoice::MECHANISMS)
-        .chain(WorkloadChoice::MECHANISMS)
-        .collect()
-}
-
 fn mechanisms_named(name: Option<&str>) -> Result<Vec<&'static Mechanism>, Failure> {
     let Some(name) = name else { return Ok(mechanisms()) };
     let found: Vec<_> =
@@ -121,95 +94,6 @@ fn mechanisms_named(name: Option<&str>) -> Result<Vec<&'static Mechanism>, Failu
         return Err(Failure::unknown_name("mechanism or family", name, known));
     }
     Ok(found)
-}
-
-#[derive(Serialize)]
-struct MechanismEntry {
-    family: &'static str,
-    name: &'static str,
-    summary: &'static str,
-    source: &'static str,
-    knobs: Vec<KnobEntry>,
-}
-
-#[derive(Serialize)]
-struct KnobEntry {
-    name: &'static str,
-    kind: &'static str,
-    /// Values that are allowed, with their unit.
-    range: String,
-    /// As a user would write it; null where the mechanism works it out itself.
-    default: Option<&'static str>,
-    doc: &'static str,
-    source: &'static str,
-}
-
-impl MechanismEntry {
-    fn of(mechanism: &'static Mechanism) -> MechanismEntry {
-        let knob = |knob: &'static Knob| KnobEntry {
-            name: knob.name,
-            kind: kind_name(&knob.kind),
-            range: knob.kind.range(),
-            default: Some(knob.default).filter(|default| !default.is_empty()),
-            doc: knob.doc,
-            source: knob.source,
-        };
-        let Mechanism { family, name, summary, source, knobs } = *mechanism;
-        MechanismEntry { family, name, summary, source, knobs: knobs.iter().map(knob).collect() }
-    }
-}
-
-fn kind_name(kind: &KnobKind) -> &'static str {
-    match kind {
-        KnobKind::Count { .. } => "count",
-        KnobKind::Number { .. } => "number",
-        KnobKind::Span { .. } => "span",
-        KnobKind::Bytes { .. } => "bytes",
-        KnobKind::BytesList { .. } => "bytes-list",
-        KnobKind::SpanList { .. } => "span-list",
-        KnobKind::RateList { .. } => "rate-list",
-        KnobKind::Rate { .. } => "rate",
-        KnobKind::Ratio => "ratio",
-        KnobKind::Choice(_) => "choice",
-        KnobKind::PerFlow { .. } => "per-flow",
-        KnobKind::PacketsOrBytes => "packets-or-bytes",
-    }
-}
-
-fn mechanism_document(mechanisms: &[&Mechanism]) -> Document {
-    let mut sections: Vec<Section> = Vec::new();
-    for mechanism in mechanisms {
-        if sections.last().is_none_or(|section| section.heading != mechanism.family) {
-            sections.push(Section::new(mechanism.family));
-        }
-        let section = sections.last_mut().expect("one was put there if there was none");
-        let words = format!("{}: {}. ({})", mechanism.name, mechanism.summary, mechanism.source);
-        section.blocks.push(Block::Text(words));
-        if !mechanism.knobs.is_empty() {
-            section.blocks.push(Block::Table(knob_table(mechanism.knobs)));
-        }
-    }
-    Document { title: "Mechanisms".to_owned(), sections, ..Document::default() }
-}
-
-fn knob_table(knobs: &[Knob]) -> Table {
-    let columns = ["  knob", "default", "allowed", "what it does", "source"];
-    let rows = knobs.iter().map(|knob| {
-        let default =
-            if knob.default.is_empty() { Cell::Missing } else { Cell::text(knob.default) };
-        vec![
-            Cell::text(format!("  {}", knob.name)),
-            default,
-            Cell::text(knob.kind.range()),
-            Cell::text(knob.doc),
-            Cell::text(knob.source),
-        ]
-    });
-    Table {
-        caption: String::new(),
-        columns: columns.into_iter().map(Column::words).collect(),
-        rows: rows.collect(),
-    }
 }
 
 #[derive(Serialize)]

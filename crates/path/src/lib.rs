@@ -39,7 +39,7 @@ pub use graph::{Conservation, Delivery, Graph, Unbalanced};
 pub use link::{
     CaughtBy, Cellular, CellularConfig, Changes, Corruption, DelayDistribution, DelayShape,
     DropCounts, Duplication, ErrorRate, GilbertConfig, GilbertElliott, Jitter, JitterConfig,
-    LinkConfig, LinkStats, LossModel, MediumId, Opportunities, Outage, OutageEffect, Pace,
+    LinkConfig, LinkStats, LossModel, LossProcess, MediumId, Opportunities, Outage, OutageEffect, Pace,
     PacketOrder, RateSteps, RateStepsConfig, Redraw, Request, Shaper, Sojourn, SojournShape,
     TokenBucket, Window, Windows,
 };
