@@ -45,7 +45,7 @@ class LossModel(_Algorithm):
 class Middlebox(_Algorithm):
     """Sees the packets that pass a router to and from a link, and acts on them.
 
-    A middlebox of a scenario makes an object of its own, without arguments. Scenarios choose it as ``kind`` in
+    A middlebox of a scenario makes an object of its own, without arguments. Scenarios choose it as ``proxy`` in
     ``[[proxies]]``. A class has one of two methods: :meth:`observe` for a middlebox out of the path, which cannot hold
     up or change what passes, or :meth:`handle` for one inline.
     """
@@ -53,7 +53,8 @@ class Middlebox(_Algorithm):
     _family = "middlebox"
     _inline: ClassVar[bool] = False
 
-    #: When :meth:`on_deadline` is called, in seconds; None for never. Cleared when it is due.
+    #: When :meth:`on_deadline` is called, in seconds; None for never. It is None again in that call, whose ``now`` may
+    #: differ from it by half a nanosecond: simulated times are whole ones.
     deadline: float | None = None
 
     _sent: list[tuple[Datagram, bool]]

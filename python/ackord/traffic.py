@@ -46,7 +46,8 @@ class Traffic(_Algorithm):
     size: int | None = None
     #: Whether it waits until everything is acknowledged (``drained``).
     waits_for_acks: bool = False
-    #: When :meth:`step` is called whatever happens, in seconds; None for never. Cleared when it is due.
+    #: When :meth:`step` is called whatever happens, in seconds; None for never. It is None again in the call for which
+    #: it is due: simulated times are whole nanoseconds, so that ``now`` may differ from it by half of one.
     deadline: float | None = None
     #: Random numbers that the run's seed decides, the same at both ends; known in ``__init__`` already.
     random: random.Random

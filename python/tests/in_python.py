@@ -227,24 +227,20 @@ class Transfers(ak.Traffic, name="transfers-in-python"):
     waits_for_acks = True
 
     def __init__(self) -> None:
-        self.index = 0
-        self.left: int | None = None
-        self.draining = False
-
-    def on_established(self, now: float) -> None:
-        self.due: float | None = now
+        self.index = self.left = 0
+        self.phase = "pause"
 
     def step(self, now: float, room: int, drained: bool) -> ak.Step | None:
-        if self.draining and drained:
-            self.draining, self.due = False, now + self.gap
-            self.deadline = self.due
-        if self.due is not None and self.due <= now:
-            self.due, self.left = None, self.length
+        if self.phase == "draining" and drained:
+            self.phase, self.deadline = "pause", now + self.gap
+        if self.phase == "pause" and self.deadline is None:
+            self.phase, self.left = "writing", self.length
             self.index += 1
             return ak.TransferBegan(self.index - 1, self.length)
-        if not self.left or not room:
+        if self.phase != "writing" or not room:
             return None
         size = min(self.left, room)
         self.left -= size
-        self.draining = not self.left
+        if not self.left:
+            self.phase = "draining"
         return ak.Write(size)

@@ -51,7 +51,7 @@ def test_an_inline_middlebox_that_forwards_everything_changes_nothing(tmp_path: 
         logs.append((tmp_path / box).read_bytes())
     assert logs[0].count(b"\n") > 500
     assert logs[0] == logs[1] == logs[2]
-    assert result.proxies.column("packets_seen")[0] > 500
+    assert result.proxies.column("seen")[0] > 500
 
 
 def test_a_middlebox_that_rewrites_the_window_limits_the_rate() -> None:
@@ -72,7 +72,6 @@ def test_a_middlebox_that_rewrites_the_window_limits_the_rate() -> None:
     rate = [result.flows.column("goodput_bit_s")[0] for result in (free, capped, wide)]
     assert rate[1] < rate[0] / 2
     assert rate[2] == rate[0]
-    assert capped.proxies.column("packets_rewritten")[0] > 10
 
 
 def test_packets_that_a_middlebox_holds_arrive_later() -> None:
@@ -106,7 +105,7 @@ def test_packets_that_a_middlebox_holds_arrive_later() -> None:
     assert shortest[2] - shortest[0] == pytest.approx(50, abs=0.1)
 
 
-def test_losses_in_python_are_as_many_as_declared_and_follow_the_seed() -> None:
+def test_losses_in_python_are_as_many_as_declared_and_follow_the_seed(tmp_path: Path) -> None:
     drawn: list[list[bool]] = []
 
     class Bernoulli(ak.LossModel, name="bernoulli"):
@@ -123,16 +122,16 @@ def test_losses_in_python_are_as_many_as_declared_and_follow_the_seed() -> None:
             return self.fates[-1]
 
     def dropped(loss: Value, seed: int) -> int:
-        result = run("lossy-wifi", {"links.wifi.loss": loss}, seed=seed)
-        return int(result.flows.column("packets_dropped")[0])
+        run("lossy-wifi", {"links.wifi.loss": loss}, seed=seed, events=tmp_path / "events")
+        return (tmp_path / "events").read_text().count('"reason":"RandomLoss"')
 
-    kinds: list[Value] = [{"kind": kind, "per_packet": "3 %"} for kind in ("random", "bernoulli")]
-    assert dropped(kinds[1], 5) == sum(map(sum, drawn)) > 0
+    own: Value = {"kind": "bernoulli", "per_packet": "3 %"}
+    assert dropped(own, 5) == sum(map(sum, drawn)) > 0
     again, drawn[:] = list(drawn), []
-    dropped(kinds[1], 5)
+    dropped(own, 5)
     assert drawn == again
     drawn.clear()
-    dropped(kinds[1], 6)
+    dropped(own, 6)
     assert drawn != again
     # Data and acknowledgments, of which each direction draws its own.
     fates = [fate for fates in drawn for fate in fates]
@@ -140,13 +139,12 @@ def test_losses_in_python_are_as_many_as_declared_and_follow_the_seed() -> None:
     spread = math.sqrt(len(fates) * 0.03 * 0.97)
     assert abs(sum(fates) - 0.03 * len(fates)) < 4 * spread
     # As the one in Rust, within what both vary.
-    goodput = ak.sweep("lossy-wifi", seeds=20, grid={"links.wifi.loss.kind": ["random", "bernoulli"]},
-                       set=SHORT | {"links.wifi.loss": {"kind": "random", "per_packet": "3 %"}})
-    got = goodput.flows.column("goodput_bit_s")
-    rust, own = got[:20], got[20:]
-    means = [sum(part) / 20 for part in (rust, own)]
-    error = math.sqrt(sum((it - mean) ** 2 for part, mean in zip((rust, own), means, strict=True) for it in part) / 19 / 20)
-    assert abs(means[0] - means[1]) < 4 * error
+    kinds: list[Value] = [{"kind": "random", "per_packet": "3 %"}, own]
+    goodput = ak.sweep("lossy-wifi", seeds=20, grid={"links.wifi.loss": kinds}, set=SHORT).flows.column("goodput_bit_s")
+    parts = (goodput[:20], goodput[20:])
+    means = [sum(part) / 20 for part in parts]
+    squares = sum((it - mean) ** 2 for part, mean in zip(parts, means, strict=True) for it in part)
+    assert abs(means[0] - means[1]) < 4 * math.sqrt(squares / 19 / 20)
 
 
 def answering(base: type, method: str, answer: object) -> type:
@@ -156,7 +154,7 @@ def answering(base: type, method: str, answer: object) -> type:
 
 def test_answers_that_cannot_be_are_refused_with_what_is_allowed() -> None:
     cases: list[tuple[type, str, object, str, dict[str, Value], str, str]] = [
-        (ak.LossModel, "loses", 3, "lossy-wifi", {"links.wifi.loss": "wrong"}, "`loses` answered 3", "link `wifi`"),
+        (ak.LossModel, "loses", 3, "lossy-wifi", {"links.wifi.loss": "wrong"}, "`loses` answered 3", "link `wifi.reverse`"),
         (ak.Traffic, "step", ak.Write(10**9), "lossy-wifi", {"flows.download.traffic": "wrong"}, "Write", "download"),
         (ak.Traffic, "step", 12, "lossy-wifi", {"flows.download.traffic": "wrong"}, "None to wait", "download"),
         (ak.Middlebox, "handle", None, BOX, {"proxies.base.proxy": "wrong"}, "True to forward", "middlebox `base`"),

@@ -85,7 +85,9 @@ fn seats(scenario: &Scenario) -> Vec<Seat> {
             }
         }
     }
-    for flow in scenario.flows.iter().filter(|flow| !flow.traffic.is_listed()) {
+    // All are built twice: once for their size, once for the run.
+    let flows = scenario.flows.iter().chain(&scenario.flows);
+    for flow in flows.filter(|flow| !flow.traffic.is_listed()) {
         let (name, whose) = (flow.traffic.mechanism().name, format!("flow `{}`", flow.name));
         seats.push(Seat { family: "traffic", name: name.to_owned(), whose, taken: false });
     }
