@@ -55,7 +55,6 @@ from ackord._ackord import (
     Write,
     __version__,
 )
-from ackord._knobs import knob
 from ackord.algorithms import (
     AckPolicy,
     CongestionControl,
@@ -70,6 +69,7 @@ from ackord.algorithms import (
 from ackord.captures import Diagnosis, diagnose
 from ackord.comparisons import Comparison, compare
 from ackord.fleets import Fleet, diagnose_many
+from ackord.knobs import knob
 from ackord.mechanisms import KnobInfo, Mechanism, mechanisms
 from ackord.paths import LossModel, Middlebox
 from ackord.runs import Result, live_run, run

@@ -46,7 +46,7 @@ from ackord._ackord import (
     Timeout,
     Undone,
 )
-from ackord._knobs import declared_by
+from ackord.knobs import declared_by
 
 __all__ = [
     "AckPolicy",

@@ -14,6 +14,7 @@ __all__ = ["KnobInfo", "Mechanism", "mechanisms"]
 class KnobInfo:
     """A knob, as it is listed."""
 
+    #: The key in a scenario.
     name: str
     #: "number", "span", "choice", ...
     kind: str
@@ -21,7 +22,9 @@ class KnobInfo:
     range: str
     #: As a scenario file has it; None where the mechanism works it out itself.
     default: str | None
+    #: What it does.
     doc: str
+    #: Where the default is from.
     source: str
 
 
@@ -29,10 +32,15 @@ class KnobInfo:
 class Mechanism:
     """A mechanism that scenarios choose by its name. ``print`` shows it as ``ackord list mechanisms`` does."""
 
+    #: What it is one of: "congestion", "queue", "loss-model", ...
     family: str
+    #: What scenarios choose it by.
     name: str
+    #: What it does, in a line.
     summary: str
+    #: The paper or the RFC; empty for a class in Python.
     source: str
+    #: Its settings.
     knobs: tuple[KnobInfo, ...]
     _text: str
 

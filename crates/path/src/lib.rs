@@ -39,8 +39,8 @@ pub use graph::{Conservation, Delivery, Graph, Unbalanced};
 pub use link::{
     CaughtBy, Cellular, CellularConfig, Changes, Corruption, DelayDistribution, DelayShape,
     DropCounts, Duplication, ErrorRate, GilbertConfig, GilbertElliott, Jitter, JitterConfig,
-    LinkConfig, LinkStats, LossModel, LossProcess, MediumId, Opportunities, Outage, OutageEffect, Pace,
-    PacketOrder, RateSteps, RateStepsConfig, Redraw, Request, Shaper, Sojourn, SojournShape,
+    LinkConfig, LinkStats, LossModel, LossProcess, MediumId, Opportunities, Outage, OutageEffect,
+    Pace, PacketOrder, RateSteps, RateStepsConfig, Redraw, Request, Shaper, Sojourn, SojournShape,
     TokenBucket, Window, Windows,
 };
 pub use medium::{Aggregation, Background, MediumConfig, MediumStats, OnOff, WifiConfig};

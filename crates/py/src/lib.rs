@@ -38,8 +38,8 @@ mod _ackord {
     use super::algorithms::{
         AckSample, Arrival, Close, Datagram, Delivered, Established, Flight, Loss, LossFacts,
         LostSegment, Mark, Packet, RateSample, Recovered, RecoveryAck, RecoveryEntry, Restart,
-        Spurious, Timeout, TransferBegan, TransferCompleted, Undone, Write, knob_default, mechanisms,
-        register,
+        Spurious, Timeout, TransferBegan, TransferCompleted, Undone, Write, knob_default,
+        mechanisms, register,
     };
     #[pymodule_export]
     use super::batch::run_batch;

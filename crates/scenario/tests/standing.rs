@@ -265,8 +265,12 @@ fn a_table_without_kind_changes_the_mechanism_of_an_override_if_that_has_its_key
     let (after, _) = checked(&file, &codel);
     let reverse = &after.links[0].reverse.queue;
     assert_eq!(reverse.mechanism().name, "codel");
-    assert_eq!(reverse.value("limit").map(|limit| limit.to_string()).as_deref(), Some("20 packets"));
-    let wrong = [Override::new("links.l.queue", "codel"), Override::new("links.l.reverse.queue.limt", "2")];
+    assert_eq!(
+        reverse.value("limit").map(|limit| limit.to_string()).as_deref(),
+        Some("20 packets")
+    );
+    let wrong =
+        [Override::new("links.l.queue", "codel"), Override::new("links.l.reverse.queue.limt", "2")];
     let errors = file.with_overrides(wrong).check().expect_err("no mechanism has it").to_string();
     assert!(errors.contains("queue `codel` has no key `limt`"), "{errors}");
 }

@@ -262,9 +262,8 @@ mod tests {
     #[test]
     fn names_and_defaults_of_knobs_are_checked() {
         let plug_ins: PlugIns<u8> = PlugIns::new();
-        let register = |knobs: &[Knob]| {
-            plug_ins.register(LISTED, declared("mine", knobs), |_| Arc::new(1))
-        };
+        let register =
+            |knobs: &[Knob]| plug_ins.register(LISTED, declared("mine", knobs), |_| Arc::new(1));
         let no_name = |name: &str| Err(CannotPlugIn::KnobName(name.to_owned()));
         assert_eq!(register(&[Knob { name: "kind", ..BETA }]), no_name("kind"));
         assert_eq!(register(&[Knob { name: "Beta", ..BETA }]), no_name("Beta"));

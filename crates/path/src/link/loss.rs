@@ -86,7 +86,9 @@ impl LossModel {
                 odds.draw(ip_len).then_some(reason)
             }
             LossModel::Gilbert(model) => model.loses(at).then_some(DropReason::RandomLoss),
-            LossModel::Other(process) => process.loses(at, ip_len).then_some(DropReason::RandomLoss),
+            LossModel::Other(process) => {
+                process.loses(at, ip_len).then_some(DropReason::RandomLoss)
+            }
         }
     }
 }

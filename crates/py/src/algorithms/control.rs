@@ -6,8 +6,7 @@ use super::path_model::{LostSegment, RateSample};
 use super::{MOST_BYTES, bytes, extracted, number};
 use crate::errors::bad_input;
 use ackord_tcp::congestion::{
-    self, CongestionConfig, CongestionControl, CongestionEvent, LossAnswer, PathModel,
-    SampleAdvice,
+    self, CongestionConfig, CongestionControl, CongestionEvent, LossAnswer, PathModel, SampleAdvice,
 };
 use ackord_units::{Bytes, Rate, Time};
 use pyo3::intern;

@@ -4,10 +4,8 @@ use super::object::{Class, Object};
 use super::{extracted, time_from};
 use crate::errors::bad_input;
 use ackord_events::ProxySending;
+use ackord_path::proxy::{Heading, InPath, Middlebox, OnPath, Outbox, Proxy, ProxyStats, Verdict};
 use ackord_path::registry::ProxyKnobs;
-use ackord_path::proxy::{
-    Heading, InPath, Middlebox, OnPath, Outbox, Proxy, ProxyStats, Verdict,
-};
 use ackord_units::{Seq, Time};
 use ackord_wire::{Ecn, Flags, Packet, Segment};
 use pyo3::intern;
@@ -53,8 +51,8 @@ impl Datagram {
     }
 
     /// Whether the end that opened the connection sent it.
-    #[getter]
-    fn from_client(&self) -> bool {
+    #[getter(from_client)]
+    fn is_from_client(&self) -> bool {
         self.packet.from == ackord_wire::Side::Client
     }
 
@@ -114,10 +112,17 @@ impl Datagram {
 
     /// The same packet with other contents.
     #[pyo3(signature = (*, ack=None, window=None, ecn=None))]
-    fn replace(&self, ack: Option<u32>, window: Option<u16>, ecn: Option<&str>) -> PyResult<Datagram> {
+    fn replace(
+        &self,
+        ack: Option<u32>,
+        window: Option<u16>,
+        ecn: Option<&str>,
+    ) -> PyResult<Datagram> {
         let mut packet = self.packet;
         if (ack.is_some() || window.is_some()) && packet.tcp.is_none() {
-            return Err(bad_input("`ack` and `window` are of TCP segments, and this packet is none"));
+            return Err(bad_input(
+                "`ack` and `window` are of TCP segments, and this packet is none",
+            ));
         }
         if let Some(segment) = &mut packet.tcp {
             segment.ack = ack.map_or(segment.ack, Seq);
@@ -139,7 +144,10 @@ impl Datagram {
     }
 
     // A copy of a middlebox has the same packets.
-    fn __deepcopy__<'py>(slf: Bound<'py, Datagram>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Datagram> {
+    fn __deepcopy__<'py>(
+        slf: Bound<'py, Datagram>,
+        _memo: &Bound<'py, PyAny>,
+    ) -> Bound<'py, Datagram> {
         slf
     }
 }
@@ -282,7 +290,13 @@ impl OnPath for Own {
 }
 
 impl InPath for Own {
-    fn handle(&mut self, now: Time, packet: &Packet, heading: Heading, out: &mut Outbox) -> Verdict {
+    fn handle(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        heading: Heading,
+        out: &mut Outbox,
+    ) -> Verdict {
         let arrived = self.arrived(packet);
         let number = arrived.number;
         let verdict = self.ask(now, out, |object| {

@@ -34,9 +34,9 @@ pub(crate) use facts::{
     AckSample, Arrival, Delivered, Established, Loss, LossFacts, Mark, Recovered, Restart,
     Spurious, Timeout, Undone,
 };
-pub(crate) use path_model::{LostSegment, RateSample};
 pub(crate) use knobs::knob_default;
 pub(crate) use middlebox::Datagram;
+pub(crate) use path_model::{LostSegment, RateSample};
 pub(crate) use queue::Packet;
 pub(crate) use raised::{
     Session, has_raised, is_exception, note_share, python_algorithms, python_traffic, take_raised,
@@ -45,7 +45,6 @@ pub(crate) use raised::{
 pub(crate) use recovery::{Flight, RecoveryAck, RecoveryEntry};
 pub(crate) use registration::{mechanisms, register};
 pub(crate) use traffic::{Close, TransferBegan, TransferCompleted, Write};
-
 
 use crate::errors::bad_input;
 use ackord_units::{Bytes, Span, Time};

@@ -27,12 +27,7 @@ pub(super) struct Object {
 
 impl Class {
     /// A class whose knobs have no values yet.
-    pub(super) fn new(
-        family: &'static str,
-        name: &str,
-        class: Py<PyAny>,
-        knobs: &[Knob],
-    ) -> Class {
+    pub(super) fn new(family: &'static str, name: &str, class: Py<PyAny>, knobs: &[Knob]) -> Class {
         let (name, class, knobs) = (name.into(), class.into(), knobs.into());
         Class { family, name, class, knobs, values: Vec::new() }
     }
@@ -43,7 +38,10 @@ impl Class {
     }
 
     /// Reads an attribute that `__init_subclass__` has checked.
-    pub(super) fn declares<T>(&self, read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Option<T> {
+    pub(super) fn declares<T>(
+        &self,
+        read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
         Python::attach(|py| read(self.class.bind(py))).ok()
     }
 

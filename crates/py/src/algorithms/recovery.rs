@@ -1,9 +1,9 @@
 //! Recovery senders in Python.
 
+use super::bytes;
 use super::facts::threshold;
 use super::object::{Class, Object};
 use super::raised::clock;
-use super::bytes;
 use crate::errors::{bad_input, unknown_name};
 use ackord_tcp::congestion::LossResponse;
 use ackord_tcp::recovery::{
@@ -171,7 +171,8 @@ impl Recovery for Sender {
     fn allowance(&self, flight: &recovery::Flight) -> Bytes {
         let allowed = self.object.look(clock(), |object| {
             let py = object.py();
-            let answer = object.call_method1(intern!(py, "allowance"), (Flight::of(py, flight)?,))?;
+            let answer =
+                object.call_method1(intern!(py, "allowance"), (Flight::of(py, flight)?,))?;
             bytes("allowance", 0, &answer)
         });
         allowed.unwrap_or(Bytes::ZERO)

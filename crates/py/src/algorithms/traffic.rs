@@ -3,9 +3,7 @@
 use super::object::{Class, Object, give_random};
 use super::{bytes, time_from};
 use crate::errors::bad_input;
-use ackord_traffic::{
-    Application, Socket, Step, Transfer, Workload, WorkloadKnobs, Workloads,
-};
+use ackord_traffic::{Application, Socket, Step, Transfer, Workload, WorkloadKnobs, Workloads};
 use ackord_units::{Bytes, RandomStream, Time};
 use ackord_wire::Side;
 use pyo3::intern;

@@ -67,9 +67,8 @@ pub(super) fn layer(report: &mut Report, field: Option<Field<'_>>, base: &Stack)
 /// Returns the choices that the table at `path` changes, as the file has them without overrides.
 fn written_base(report: &Report, path: &str) -> Option<Stack> {
     let mut quiet = report.quiet();
-    let written = |path: String| {
-        report.written(&path).map(|item| Field { item, path: path.clone() })
-    };
+    let written =
+        |path: String| report.written(&path).map(|item| Field { item, path: path.clone() });
     let base = layer(&mut quiet, written("tcp".to_owned()), &Stack::default());
     let flow = path.strip_suffix(".tcp").or_else(|| path.strip_suffix(".receiver_tcp"))?;
     match path.ends_with(".receiver_tcp") {

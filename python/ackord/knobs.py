@@ -9,7 +9,7 @@ from typing import Any
 from ackord import _ackord
 from ackord._ackord import InputError
 
-__all__ = ["Knob", "declared_by", "knob"]
+__all__ = ["knob"]
 
 
 class Knob:
