@@ -5,8 +5,9 @@ RELEASE := $(TARGET)/release/ackord
 DIST := $(TARGET)/dist/ackord
 DEMO_OUT := out/demo
 SECONDS_EACH ?= 60
-# How `make kernel` builds the program that builds the kernel.
+# How `make kernel`, `make agent` and `make python` build the program.
 PROFILE ?= release
+BUILT := $(TARGET)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/ackord
 # How `make package` builds what is shipped.
 SHIP ?= dist
 VERSION ?= 6.12
@@ -36,7 +37,7 @@ agent: ## the same program with `ackord agent` and its programs for the kernel (
 	@scripts/install.sh build
 	@scripts/ui.sh tolerant
 	@scripts/install.sh agent
-	cargo build --profile $(PROFILE) --package ackord-cli --features agent
+	cargo build --profile $(PROFILE) --workspace --features ackord-cli/agent,ackord-agent/bpf --bin ackord
 
 python: ## the Python package in a virtual environment, out/python, with its tests (needs Python 3.11)
 	@scripts/install.sh python
@@ -69,13 +70,13 @@ check: ## what a change must pass besides the tests: format, lints, layers, size
 	@# What `make demo` builds.
 	cargo clippy --package ackord-cli --no-default-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
-	cargo run --quiet --package ackord-xtask -- layers sizes modules names docs ledger profiles generated
+	@scripts/xtask.sh layers sizes modules names docs ledger profiles generated
 	cargo deny --log-level error check licenses bans sources
 
 cost: ## instructions of a dozen workloads against those recorded (RECORD=1 records, SHOW=fq-codel lists functions)
 	@scripts/install.sh build
 	@scripts/install.sh cost || echo "install: the cost will say SKIPPED" >&2
-	cargo run --quiet --package ackord-xtask -- cost $(if $(RECORD),--record) $(if $(SHOW),--show $(SHOW))
+	@scripts/xtask.sh cost $(if $(RECORD),--record) $(if $(SHOW),--show $(SHOW))
 
 fuzz: ## look for inputs that break something (SECONDS_EACH=60; TARGETS="pair packet")
 	@scripts/install.sh build
@@ -106,7 +107,8 @@ audit: ## known vulnerabilities in dependencies (fetches a database from the net
 kernel: ## build a stock Linux kernel for simulated time (VERSION=6.12 HZ=250; minutes, once)
 	@VERSION=$(VERSION) scripts/install.sh kernel
 	@scripts/install.sh build
-	cargo run --quiet --profile $(PROFILE) --package ackord-cli -- kernel build $(VERSION) --hz $(HZ)
+	cargo build --quiet --profile $(PROFILE) --workspace $$(scripts/features.sh) --bin ackord
+	$(BUILT) kernel build $(VERSION) --hz $(HZ)
 
 package: ## a static program and a .deb of it, into out/package (installs clang; minutes; SHIP=release is quicker)
 	@scripts/install.sh build
@@ -140,7 +142,7 @@ ns2-band: ## repeat what ns-2 says about the papers' paths (dad-sd takes twenty 
 generated: ## refresh the schemas, and the program's output where documents quote it
 	BLESS=1 cargo test --quiet --package ackord-scenario --test tests schema
 	BLESS=1 cargo test --quiet --package ackord-live --lib settings::page
-	cargo run --quiet --package ackord-xtask -- generated --write
+	@scripts/xtask.sh generated --write
 	cargo build --quiet --release --package ackord-cli
 	$(RELEASE) gateway schema >schema/gateway.schema.json
 

@@ -62,15 +62,24 @@ all() {
 # The time limits are those of an optimised program on a machine with nothing else to do, hence the slack.
 scenarios() {
     # shellcheck disable=SC2086 # two words, or none
-    cargo build --quiet --package ackord-cli $features || return 1
+    cargo build --quiet --workspace $features --bin ackord || return 1
     python3 scripts/fuzz-scenarios.py "$target/debug/ackord" --files 600 --slack 8
 }
 
+# In one process, since the tests of a paper share its runs. The program is the one that `make test` compiles: with a
+# single package selected, cargo would compile the crates below it again, with fewer features of their dependencies.
+papers() {
+    # shellcheck disable=SC2086 # two words, or none
+    built=$(cargo test --quiet --workspace $features --no-run --message-format json)
+    program=$(printf '%s\n' "$built" | sed -n 's/.*crates\/papers#.*"executable":"\([^"]*\)".*/\1/p')
+    [ -n "$program" ] || { echo "test: cargo built no tests of ackord-papers" && return 1; }
+    (cd crates/papers && "$program" --quiet)
+}
+
 long() {
-    # In one process, since the tests of a paper share its runs; built as for the other tests.
-    part "reproductions of papers" cargo test --quiet --package ackord-papers --lib
+    part "reproductions of papers" papers
     part "tests in documentation" doc_tests
-    part "pages of the guide" cargo run --quiet --package ackord-xtask -- guide
+    part "pages of the guide" scripts/xtask.sh guide
     part "scenarios at the ends of their ranges" scenarios
     # The same inputs every time, so that a change is not blamed for another's; `make fuzz` is free.
     part fuzzing env SEED=1 scripts/fuzz.sh 6

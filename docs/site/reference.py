@@ -18,6 +18,8 @@ FOLDER = "docs/reference"
 INDEX = f"{FOLDER}/README.md"
 _PRIVATE = "ackord._ackord"
 _FROM_RUST = {"errors": "Errors", "tables": "Tables"}
+#: The modules of classes that scenarios choose by name, with the facts these receive.
+_WITH_FACTS = ("algorithms", "paths", "traffic")
 
 
 def pages(search: Path) -> dict[str, str]:
@@ -78,7 +80,7 @@ def _by_page(package: griffe.Module) -> dict[str, list[str]]:
             names[page].append(f"ackord.{export}" if reexported else here)
     for export in public:
         if package[export].canonical_path.startswith(_PRIVATE):
-            names[_page_of_rust(export, modules["algorithms"])].append(f"ackord.{export}")
+            names[_page_of_rust(export, modules)].append(f"ackord.{export}")
     placed = {name for listed in names.values() for name in listed}
     lost = [name for name in public if f"ackord.{name}" not in placed and name not in modules]
     if lost:
@@ -86,12 +88,13 @@ def _by_page(package: griffe.Module) -> dict[str, list[str]]:
     return {page: listed for page, listed in names.items() if listed}
 
 
-def _page_of_rust(export: str, algorithms: griffe.Module) -> str:
+def _page_of_rust(export: str, modules: dict[str, griffe.Module]) -> str:
     if export.endswith("Error"):
         return "errors"
     if export.endswith("State"):
         return "simulation"
-    return "algorithms" if export in algorithms.members else "tables"
+    with_facts = (page for page in _WITH_FACTS if export in modules[page].members)
+    return next(with_facts, "tables")
 
 
 def _object(package: griffe.Module, name: str) -> griffe.Object | griffe.Alias:

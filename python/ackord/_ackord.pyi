@@ -289,6 +289,120 @@ class Packet:
     arrived: float
     """When it arrived at this queue, in seconds."""
 
+class Flight:
+    """The sender's books at one moment. Sizes are in bytes."""
+
+    flight_size: int
+    """Sent and not acknowledged: SND.NXT - SND.UNA."""
+    sacked: int
+    """Of those, known to have arrived, by SACK."""
+    pipe: int
+    """Thought to be in the network (RFC 6675 section 2)."""
+    cwnd: int
+    """The congestion window."""
+    ssthresh: float
+    """The slow-start threshold; infinite while there is none."""
+    smss: int
+    """Sender maximum segment size."""
+
+class RecoveryEntry:
+    """What fast recovery begins with; ssthresh and cwnd are reduced already."""
+
+    flight: Flight
+    """The books once the losses known by now are taken off pipe."""
+    duplicate_acks: int
+    """Duplicate acknowledgments so far."""
+    delivered: int
+    """Bytes newly known to have arrived by the acknowledgment that shows the loss; none if a timer did."""
+
+class RecoveryAck:
+    """An acknowledgment during fast recovery."""
+
+    partial: bool
+    """Whether it covers some, but not all, of what was outstanding when the loss was detected."""
+    acked: int
+    """Bytes newly acknowledged, cumulatively."""
+    delivered: int
+    """Bytes newly known to have arrived, cumulatively or by SACK."""
+    new_losses: bool
+    """Whether it showed more losses."""
+    flight: Flight
+    """The books after it."""
+
+class Datagram:
+    """A packet that passes a middlebox. It does not change: `replace` makes another one."""
+
+    @property
+    def flow(self) -> int:
+        """The number of its flow."""
+    @property
+    def bytes(self) -> int:
+        """Length of the IP packet, in bytes."""
+    @property
+    def payload(self) -> int:
+        """Payload of its TCP segment, in bytes."""
+    @property
+    def from_client(self) -> bool:
+        """Whether the end that opened the connection sent it."""
+    @property
+    def seq(self) -> int | None:
+        """Sequence number of the first byte; None for a packet that is not of TCP."""
+    @property
+    def ack(self) -> int | None:
+        """The next byte expected; None without the flag ACK."""
+    @property
+    def window(self) -> int | None:
+        """The window field, before scaling."""
+    @property
+    def syn(self) -> bool:
+        """Whether it synchronizes sequence numbers."""
+    @property
+    def fin(self) -> bool:
+        """Whether it ends its direction."""
+    @property
+    def rst(self) -> bool:
+        """Whether it resets the connection."""
+    @property
+    def sack_blocks(self) -> list[tuple[int, int]]:
+        """The blocks of its SACK option: first byte and the byte after the last."""
+    @property
+    def ecn(self) -> str:
+        """The ECN field of its IP header: "not-ect", "ect0", "ect1" or "ce"."""
+    def replace(
+        self, *, ack: int | None = None, window: int | None = None, ecn: str | None = None
+    ) -> Datagram:
+        """The same packet with other contents."""
+
+class Write:
+    """A step: the application writes so many bytes, at least one and no more than there is room for."""
+
+    def __init__(self, bytes: int) -> None: ...
+    bytes: int
+    """How many."""
+
+class Close:
+    """A step: the application is done, and closes its direction."""
+
+    def __init__(self) -> None: ...
+
+class TransferBegan:
+    """A step: a transfer begins, of which this end is going to write the first byte."""
+
+    def __init__(self, index: int, bytes: int) -> None: ...
+    index: int
+    """Its number, from zero."""
+    bytes: int
+    """What the flow's sending end sends in it, in bytes."""
+
+class TransferCompleted:
+    """A step: a transfer is complete, this end has all of it."""
+
+    def __init__(self, index: int, bytes: int) -> None: ...
+    index: int
+    """Its number, from zero."""
+    bytes: int
+    """What the flow's sending end sends in it, in bytes."""
+
 class Table:
     """A table. polars, pandas, pyarrow and duckdb take it without a copy: `polars.DataFrame(table)`,
     `pyarrow.table(table)`. Each column of numbers has its `unit` in its metadata.
@@ -635,10 +749,11 @@ def fleet_parts(
     told: _Progress | None = None,
 ) -> list[tuple[str, _Four, str | None]]: ...
 def fleet_no_rows() -> _Four: ...
-def register_congestion(name: str, cls: type) -> None: ...
-def register_ack(name: str, cls: type) -> None: ...
-def register_loss(name: str, cls: type) -> None: ...
-def register_queue(name: str, cls: type) -> None: ...
+def register(
+    family: str, name: str, cls: type, summary: str, knobs: Sequence[Mapping[str, Any]]
+) -> None: ...
+def knob_default(knob: Mapping[str, Any]) -> bool | int | float | str: ...
+def mechanisms(name: str | None = None) -> list[tuple[str, str]]: ...
 def library() -> list[tuple[str, str]]: ...
 def schema() -> str: ...
 def quantities() -> list[str]: ...

@@ -21,7 +21,6 @@ ends the run with an :class:`AlgorithmError` that has the simulated time and the
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -31,6 +30,8 @@ from ackord._ackord import (
     Arrival,
     Delivered,
     Established,
+    Flight,
+    InputError,
     Loss,
     LossFacts,
     LostSegment,
@@ -38,11 +39,14 @@ from ackord._ackord import (
     Packet,
     RateSample,
     Recovered,
+    RecoveryAck,
+    RecoveryEntry,
     Restart,
     Spurious,
     Timeout,
     Undone,
 )
+from ackord.knobs import declared_by
 
 __all__ = [
     "AckPolicy",
@@ -50,6 +54,8 @@ __all__ = [
     "CongestionEvent",
     "LossDetector",
     "Queue",
+    "Recovery",
+    "RecoveryStep",
     "Undo",
     "Verdict",
 ]
@@ -63,16 +69,15 @@ _registered: dict[tuple[str, str], type] = {}
 
 def register(family: str, name: str, cls: type) -> None:
     """Makes a class known by its name; a later one of the same name takes its place."""
-    _REGISTER[family](name, cls)
+    knobs = declared_by(cls)
+    own = next(base for base in cls.__mro__ if "_family" in vars(base))
+    for taken in knobs:
+        if hasattr(own, taken) or taken in own.__annotations__:
+            raise InputError(f"knob `{taken}` of `{name}`: {own.__name__} has an attribute of this name already")
+    summary = next(iter((cls.__doc__ or "").strip().splitlines()), "").rstrip(".")
+    declared = [knob.declaration(key) for key, knob in knobs.items()]
+    _ackord.register(family, name, cls, summary or f"the class {cls.__qualname__}", declared)
     _registered[family, name] = cls
-
-
-_REGISTER: dict[str, Callable[[str, type], None]] = {
-    "congestion": _ackord.register_congestion,
-    "ack": _ackord.register_ack,
-    "loss": _ackord.register_loss,
-    "queue": _ackord.register_queue,
-}
 
 
 def registered() -> dict[tuple[str, str], type]:
@@ -81,7 +86,7 @@ def registered() -> dict[tuple[str, str], type]:
 
 
 class _Algorithm:
-    """What has a name by which scenarios choose it."""
+    """What has a name by which scenarios choose it. Its knobs are declared with :func:`ackord.knob`."""
 
     _family: ClassVar[str]
     #: The name by which scenarios choose it: the ``name=`` of the class.
@@ -240,6 +245,63 @@ class LossDetector(_Algorithm):
         return None
 
 
+class RecoveryStep(StrEnum):
+    """What a recovery does about a partial acknowledgment."""
+
+    #: Fast recovery is over.
+    EXIT = "exit"
+    #: The oldest outstanding segment is lost, too, and is retransmitted now.
+    RETRANSMIT_OLDEST = "retransmit-oldest"
+
+
+class Recovery(_Algorithm):
+    """Decides how much may be sent during fast recovery.
+
+    A connection makes an object of its own, without arguments. The loss detector decides that a segment is lost, the
+    congestion control what becomes of cwnd, and the connection has the scoreboard. Calls have no time of their own.
+    """
+
+    _family = "recovery"
+
+    #: What answers a detected loss: "fast-recovery", or "slow-start" from one segment.
+    response: ClassVar[str] = "fast-recovery"
+    #: Whether a loss begins a recovery while data of an earlier one is outstanding: "allowed", "after-recover" (RFC
+    #: 6582 section 3.2) or "beyond-recover", with SACK too.
+    reentry: ClassVar[str] = "after-recover"
+    #: Which partial acknowledgments restart the retransmission timer without SACK: the "first" or "each".
+    partial_ack_timer: ClassVar[str] = "first"
+    #: Whether the tail of a window is retransmitted once when there is nothing else to send (RFC 6675 section 4 rule 4).
+    rescues: ClassVar[bool] = False
+    #: The recovery in Rust that takes its place where the peer does not speak SACK. None for one that does not read
+    #: SACK: its sender ignores SACK blocks.
+    without_sack: ClassVar[str | None] = None
+
+    def on_enter(self, entry: RecoveryEntry) -> None:
+        """Fast recovery begins, with ssthresh and cwnd already reduced."""
+        raise NotImplementedError(f"{type(self).__name__} has no `on_enter`")
+
+    def on_arrival(self) -> None:
+        """An acknowledgment arrived during fast recovery, whatever it acknowledges."""
+
+    def on_ack(self, ack: RecoveryAck) -> RecoveryStep | None:
+        """A duplicate or a partial acknowledgment arrived during fast recovery.
+
+        None to continue; a step in answer to a partial one.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no `on_ack`")
+
+    def on_sent(self, size: int) -> None:
+        """So many bytes were sent during fast recovery, new or not."""
+
+    def allowance(self, flight: Flight) -> float:
+        """How many bytes may be sent now: 0 to 2^40. Changes nothing of the object."""
+        raise NotImplementedError(f"{type(self).__name__} has no `allowance`")
+
+    def on_exit(self, flight: Flight) -> float | None:
+        """Fast recovery ends: a bound on cwnd in bytes, or None. Changes nothing of the object."""
+        return None
+
+
 class Queue(_Algorithm):
     """Decides what waits for a link, in which order it leaves, and what dies instead.
 
@@ -249,7 +311,7 @@ class Queue(_Algorithm):
 
     _family = "queue"
 
-    #: The link's rate, in bit/s.
+    #: The link's rate, in bit/s; known in ``__init__`` already, as are the others.
     rate: int
     #: The link's propagation delay, in seconds.
     delay: float

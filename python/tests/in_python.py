@@ -161,3 +161,86 @@ class DropTail(ak.Queue, name="drop-tail-in-python"):
 
     def dequeue(self, now: float) -> ak.Packet | None:
         return self.waiting.pop(0)
+
+
+class NewReno(ak.Recovery, name="newreno-in-python"):
+    """RFC 6582, as the recovery `newreno` has it."""
+
+    def on_enter(self, entry: ak.RecoveryEntry) -> None:
+        self.inflation = entry.flight.smss * entry.duplicate_acks
+
+    def on_ack(self, ack: ak.RecoveryAck) -> ak.RecoveryStep | None:
+        flight = ack.flight
+        if not ack.partial:
+            self.inflation += flight.smss
+            return None
+        deflated = max(flight.cwnd + self.inflation - ack.acked, 0)
+        self.inflation = deflated + (flight.smss if ack.acked >= flight.smss else 0) - flight.cwnd
+        return ak.RecoveryStep.RETRANSMIT_OLDEST
+
+    def allowance(self, flight: ak.Flight) -> float:
+        return max(flight.cwnd + self.inflation - flight.flight_size, 0)
+
+    def on_exit(self, flight: ak.Flight) -> float | None:
+        return max(flight.flight_size, flight.smss) + flight.smss
+
+
+class Bulk(ak.Traffic, name="bulk-in-python"):
+    """As fast as TCP takes it, up to a size, as `bulk` does it."""
+
+    total: int = ak.knob("20 MB", low="1 B", doc="How much to send")
+
+    def __init__(self) -> None:
+        self.size = self.left = self.total
+
+    def step(self, now: float, room: int, drained: bool) -> ak.Step | None:
+        if not self.left:
+            return ak.Close()
+        size = min(room, self.left)
+        self.left -= size
+        return ak.Write(size) if size else None
+
+
+class Collector(ak.Traffic):
+    """The other end of `Transfers`: reports each when its last byte has been read."""
+
+    length: int
+    read = index = 0
+
+    def on_data(self, now: float, size: int) -> None:
+        self.read += size
+
+    def step(self, now: float, room: int, drained: bool) -> ak.Step | None:
+        if self.read < self.length:
+            return None
+        self.read -= self.length
+        self.index += 1
+        return ak.TransferCompleted(self.index - 1, self.length)
+
+
+class Transfers(ak.Traffic, name="transfers-in-python"):
+    """Transfers of one length, each a pause after the one before is acknowledged, as `transfers` does it."""
+
+    length: int = ak.knob("20 kB", low="1 B", doc="Length of a transfer")
+    gap: float = ak.knob("300 ms", doc="Pause between transfers")
+    other_end = Collector
+    waits_for_acks = True
+
+    def __init__(self) -> None:
+        self.index = self.left = 0
+        self.phase = "pause"
+
+    def step(self, now: float, room: int, drained: bool) -> ak.Step | None:
+        if self.phase == "draining" and drained:
+            self.phase, self.deadline = "pause", now + self.gap
+        if self.phase == "pause" and self.deadline is None:
+            self.phase, self.left = "writing", self.length
+            self.index += 1
+            return ak.TransferBegan(self.index - 1, self.length)
+        if self.phase != "writing" or not room:
+            return None
+        size = min(self.left, room)
+        self.left -= size
+        if not self.left:
+            self.phase = "draining"
+        return ak.Write(size)

@@ -190,6 +190,56 @@ def test_an_exception_ends_the_run_with_time_flow_and_traceback() -> None:
     assert isinstance(cause, LookupError) and cause.__traceback__ is not None
 
 
+class Ending(ak.CongestionControl, name="ending"):
+    """Ends the program in a callback, as Ctrl-C does."""
+
+    error: type[BaseException] = KeyboardInterrupt
+
+    def on_ack(self, now: float, ack: ak.AckSample) -> None:
+        if now > 1.0:
+            raise self.error("now")
+
+    def on_congestion(self, now: float, event: ak.CongestionEvent) -> None:
+        pass
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_what_ends_a_program_ends_it_from_a_callback_too(
+    error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Ending, "error", error)
+    key, short = "flows.download.tcp.congestion", {"duration": "5 s"}
+    with pytest.raises(error, match="now"):
+        ak.run("lossy-wifi", set=short | {key: "ending"})
+    with pytest.raises(error, match="now"):
+        ak.sweep("lossy-wifi", seeds=2, set=short | {key: "ending"})
+    with pytest.raises(error, match="now"):
+        ak.compare("lossy-wifi", key, ["reno", "ending"], set=short)
+
+
+def test_an_exception_in_a_comparison_is_raised_with_its_cause_and_not_again() -> None:
+    key, short = "flows.download.tcp.congestion", {"duration": "5 s"}
+    type("Failing", (Ending,), {"error": LookupError}, name="failing")
+    with pytest.raises(ak.AlgorithmError, match="`failing` of .*now") as raised:
+        ak.compare("lossy-wifi", key, ["reno", "failing"], set=short)
+    assert isinstance(raised.value.__cause__, LookupError)
+    assert len(ak.compare("lossy-wifi", key, ["reno", "cubic"], set=short).variants) == 2
+
+
+@pytest.mark.parametrize("way", ["links.bottleneck.queue", "links.bottleneck.reverse.queue"])
+def test_a_queue_of_ones_own_in_one_direction_leaves_the_keys_of_the_other(way: str) -> None:
+    scenario = ak.Scenario.open("reno-against-vegas")
+    bottleneck = next(link for link in scenario._document["links"] if link["name"] == "bottleneck")
+    bottleneck["queue"] = {"kind": "drop-tail", "limit": "50 packets"}
+    bottleneck["reverse"] = {"queue": {"limit": "20 packets"}}
+    canonical = scenario.check({way: "drop-tail-in-python"}).canonical()
+    forward, reverse = canonical.split("[links.reverse]")[:2]
+    own, other = (forward, reverse) if way == "links.bottleneck.queue" else (reverse, forward)
+    assert 'kind = "drop-tail-in-python"' in own and 'kind = "drop-tail-in-python"' not in other
+    limit = "20 packets" if other is reverse else "50 packets"
+    assert f'queue = {{ kind = "drop-tail", limit = "{limit}" }}' in other
+
+
 @pytest.mark.parametrize("nonsense", [-1, float("nan"), "wide", None, 0, float("inf"), [1]])
 def test_a_window_that_cannot_be_is_refused_with_what_is_allowed(nonsense: object) -> None:
     class Nonsense(ak.CongestionControl, name="nonsense"):

@@ -3,7 +3,7 @@
 use ackord_agent::application::Allowed;
 use ackord_agent::config::ConfigFile;
 use ackord_agent::engine::{Do, Engine, EngineConfig};
-use ackord_agent::kernel::layout::{RawOrder, RawReport};
+use ackord_agent::kernel::layout::{Raw, RawOrder, RawReport};
 use ackord_agent::lever::Rule;
 use ackord_agent::report::Report;
 use ackord_agent::{Lever, Made, plan};

@@ -39,9 +39,9 @@ pub use graph::{Conservation, Delivery, Graph, Unbalanced};
 pub use link::{
     CaughtBy, Cellular, CellularConfig, ChangeRefused, Changes, Corruption, DelayDistribution,
     DelayShape, DropCounts, Duplication, ErrorRate, GilbertConfig, GilbertElliott, Jitter,
-    JitterConfig, LinkChange, LinkConfig, LinkStats, LossModel, MediumId, Opportunities, Outage,
-    OutageEffect, Pace, PacketOrder, RateSteps, RateStepsConfig, Redraw, Request, Shaper, Sojourn,
-    SojournShape, TokenBucket, Window, Windows,
+    JitterConfig, LinkChange, LinkConfig, LinkStats, LossModel, LossProcess, MediumId,
+    Opportunities, Outage, OutageEffect, Pace, PacketOrder, RateSteps, RateStepsConfig, Redraw,
+    Request, Shaper, Sojourn, SojournShape, TokenBucket, Window, Windows,
 };
 pub use medium::{Aggregation, Background, MediumConfig, MediumStats, OnOff, WifiConfig};
 pub use packets::{Packets, Slot};

@@ -1,6 +1,6 @@
 //! Many runs for a sweep, one after the other: what a worker does at a time.
 
-use crate::algorithms::{Session, uses_python};
+use crate::algorithms::{Session, is_exception, uses_python};
 use crate::table::Table;
 use crate::watch::Watch;
 use ackord_measure::{FLOW_METRICS, LINK_METRICS, RUN_METRICS, RunSummary};
@@ -57,7 +57,7 @@ pub(crate) fn run_batch(
     let watch = Watch::new(told);
     let mut ran = Vec::new();
     for one in &planned {
-        ran.push(run(py, &file, one, &watch));
+        ran.push(run(py, &file, one, &watch)?);
         if watch.has_raised() {
             break;
         }
@@ -70,13 +70,13 @@ fn overrides(changes: &[(String, String)]) -> Vec<Override> {
     changes.iter().map(|(path, value)| Override::new(path, value)).collect()
 }
 
-fn run(py: Python<'_>, file: &ScenarioFile, planned: &Planned, watch: &Watch) -> Ran {
+fn run(py: Python<'_>, file: &ScenarioFile, planned: &Planned, watch: &Watch) -> PyResult<Ran> {
     let checked = file.clone().with_overrides(overrides(&planned.changes)).check();
     let scenario = match checked {
         Ok(scenario) => scenario,
         Err(errors) => {
             let why = errors.render(ackord_scenario::Style::Plain);
-            return Ran { hash: String::new(), summary: Err(why) };
+            return Ok(Ran { hash: String::new(), summary: Err(why) });
         }
     };
     let summary = match uses_python(&scenario) {
@@ -84,10 +84,14 @@ fn run(py: Python<'_>, file: &ScenarioFile, planned: &Planned, watch: &Watch) ->
         true => {
             let session = Session::begin(&scenario);
             let summary = summary_of(&scenario, planned.seed, watch);
-            session.end(py).map_err(|error| error.to_string()).and(summary)
+            match session.end(py) {
+                Err(error) if !is_exception(py, &error) => return Err(error),
+                Err(error) => Err(error.to_string()),
+                Ok(()) => summary,
+            }
         }
     };
-    Ran { hash: scenario.hash(), summary }
+    Ok(Ran { hash: scenario.hash(), summary })
 }
 
 fn summary_of(scenario: &Scenario, seed: u64, watch: &Watch) -> Result<RunSummary, String> {

@@ -41,9 +41,10 @@ use pyo3::types::PyTuple;
 mod _ackord {
     #[pymodule_export]
     use super::algorithms::{
-        AckSample, Arrival, Delivered, Established, Loss, LossFacts, LostSegment, Mark, Packet,
-        RateSample, Recovered, Restart, Spurious, Timeout, Undone, register_ack,
-        register_congestion, register_loss, register_queue,
+        AckSample, Arrival, Close, Datagram, Delivered, Established, Flight, Loss, LossFacts,
+        LostSegment, Mark, Packet, RateSample, Recovered, RecoveryAck, RecoveryEntry, Restart,
+        Spurious, Timeout, TransferBegan, TransferCompleted, Undone, Write, knob_default,
+        mechanisms, register,
     };
     #[pymodule_export]
     use super::batch::run_batch;

@@ -1,7 +1,7 @@
 //! One run, and what it comes to.
 
-use crate::algorithms::{Session, uses_python};
-use crate::errors::{failed, unknown_name, with_cause};
+use crate::algorithms::{Session, python_traffic, uses_python};
+use crate::errors::{bad_input, failed, unknown_name, with_cause};
 use crate::scenario::Checked;
 use crate::series::series_table;
 use crate::table::Table;
@@ -12,7 +12,7 @@ use ackord_measure::{
 };
 use ackord_report::EventLog;
 use ackord_report::data_set::Column;
-use ackord_scenario::NodeKind;
+use ackord_scenario::{NodeKind, Scenario};
 use ackord_study::{
     CaptureFiles, CaptureFolder, LiveRunOptions, LiveRunOutcome, Progress, Report, RunOptions,
     RunOutcome, execute, kernels_of, live_run, live_run_report, live_run_report_files, run_report,
@@ -71,6 +71,9 @@ pub(crate) fn run(
 ) -> PyResult<Run> {
     let scenario = &checked.scenario;
     let kernels = kernels_of(scenario).map_err(failed)?;
+    if kernels.is_some() {
+        refuse_traffic(scenario)?;
+    }
     ran(py, checked, wishes, |options, watch| match kernels {
         None => {
             let outcome = execute(scenario, options, watch).map_err(|error| error.to_string());
@@ -87,6 +90,15 @@ pub(crate) fn run(
     })
 }
 
+/// Refuses applications in Python where an end may be a kernel: its application is another process.
+fn refuse_traffic(scenario: &Scenario) -> PyResult<()> {
+    python_traffic(scenario).map_or(Ok(()), |flow| {
+        Err(bad_input(format!(
+            "the traffic of flow `{flow}` is a class in Python: with kernels, only traffic in Rust is allowed"
+        )))
+    })
+}
+
 /// Runs a scenario in real time, with this machine's kernel at every host that is not among `ours`.
 #[pyfunction]
 pub(crate) fn run_live(
@@ -96,6 +108,7 @@ pub(crate) fn run_live(
     ours: Vec<String>,
 ) -> PyResult<Run> {
     let scenario = &checked.scenario;
+    refuse_traffic(scenario)?;
     let hosts = scenario.nodes_with_ids().filter(|(_, node)| node.kind == NodeKind::Host);
     let hosts: BTreeMap<_, _> = hosts.map(|(id, node)| (node.name.as_str(), id)).collect();
     let host = |name: &String| {

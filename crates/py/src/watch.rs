@@ -1,9 +1,9 @@
 //! Progress and Ctrl-C while the interpreter is released.
 
-use crate::algorithms::has_raised;
+use crate::algorithms::{has_raised, note_share, take_raised};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often the interpreter is asked about signals and told of progress.
@@ -29,9 +29,17 @@ impl Watch {
 
     /// Whether to go on.
     pub(crate) fn at(&self, share: f64) -> ControlFlow<()> {
-        // Somebody else is asking the interpreter at this moment.
+        note_share(share);
+        if has_raised() {
+            if let Some(raised) = Python::attach(take_raised) {
+                let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                state.raised.get_or_insert(raised);
+            }
+            return ControlFlow::Break(());
+        }
+        // Another thread is calling the interpreter at this moment.
         let Ok(mut state) = self.state.try_lock() else { return ControlFlow::Continue(()) };
-        if state.raised.is_some() || has_raised() {
+        if state.raised.is_some() {
             return ControlFlow::Break(());
         }
         if state.last.elapsed() < EVERY && share < 1.0 {

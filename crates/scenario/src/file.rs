@@ -97,11 +97,12 @@ impl ScenarioFile {
     /// Everything that is wrong with the file.
     pub fn check_overrides(&self) -> Result<(Scenario, Vec<Replaced>), Errors> {
         let mut document = parse(&self.text).map_err(|problems| self.errors(problems))?;
+        let written = (!self.overrides.is_empty()).then(|| document.clone());
         let problems = overrides::apply(&mut document, &self.overrides);
         if !problems.is_empty() {
             return Err(self.errors(problems));
         }
-        crate::check::check(document, self.folder.as_deref())
+        crate::check::check(document, written, self.folder.as_deref())
             .map_err(|problems| self.errors(problems))
     }
 

@@ -211,3 +211,66 @@ fn settings_that_another_mechanism_replaces_are_reported_and_mistakes_of_the_fil
     let errors = wrong.check().expect_err("`many` is no limit").to_string();
     assert!(errors.contains("many"), "{errors}");
 }
+
+const INHERITS: &str = r#"
+version = 1
+name = "inherits"
+duration = "1 s"
+
+[hosts.a]
+[hosts.b]
+
+[[links]]
+name = "l"
+from = "a"
+to = "b"
+rate = "10 Mbit/s"
+delay = "10 ms"
+loss = { kind = "random", per_packet = "1 %" }
+reverse = { loss = { per_packet = "2 %" } }
+
+[tcp]
+congestion = { kind = "cubic", c = 0.3 }
+
+[[flows]]
+name = "f"
+from = "a"
+to = "b"
+traffic = "bulk"
+tcp = { congestion = { fast_convergence = "off" } }
+receiver_tcp = { congestion = { c = 0.5 } }
+"#;
+
+#[test]
+fn a_table_without_kind_keeps_the_mechanism_of_the_file_if_that_of_an_override_lacks_its_keys() {
+    let file = ScenarioFile::new("inherits", INHERITS);
+    let (before, _) = checked(&file, &[]);
+    for loss in ["gilbert", "none", "{ kind = \"gilbert\" }"] {
+        let (after, _) = checked(&file, &[("links.l.loss", loss)]);
+        assert_eq!(after.links[0].reverse, before.links[0].reverse, "{loss}");
+        assert_ne!(after.links[0].forward, before.links[0].forward, "{loss}");
+    }
+    let (after, _) = checked(&file, &[("tcp.congestion", "reno")]);
+    assert_eq!(after.flows[0].client_tcp.congestion, before.flows[0].client_tcp.congestion);
+    assert_eq!(after.flows[0].server_tcp.congestion, before.flows[0].server_tcp.congestion);
+    let (after, _) = checked(&file, &[("flows.f.tcp.congestion", "reno")]);
+    assert_eq!(after.flows[0].client_tcp.congestion.mechanism().name, "reno");
+    assert_eq!(after.flows[0].server_tcp.congestion, before.flows[0].server_tcp.congestion);
+}
+
+#[test]
+fn a_table_without_kind_changes_the_mechanism_of_an_override_if_that_has_its_keys() {
+    let file = ScenarioFile::new("inherits", INHERITS);
+    let codel = [("links.l.queue", "codel"), ("links.l.reverse.queue.limit", "20 packets")];
+    let (after, _) = checked(&file, &codel);
+    let reverse = &after.links[0].reverse.queue;
+    assert_eq!(reverse.mechanism().name, "codel");
+    assert_eq!(
+        reverse.value("limit").map(|limit| limit.to_string()).as_deref(),
+        Some("20 packets")
+    );
+    let wrong =
+        [Override::new("links.l.queue", "codel"), Override::new("links.l.reverse.queue.limt", "2")];
+    let errors = file.with_overrides(wrong).check().expect_err("no mechanism has it").to_string();
+    assert!(errors.contains("queue `codel` has no key `limt`"), "{errors}");
+}

@@ -26,6 +26,7 @@
 //! | `live_run.rs`, `live_run/` | [`live_run`]: one run in real time, between stock kernels |
 //! | `live_transfers.rs`, `shell.rs` | what `ackord live serve`, `fetch` and `ackord shell` came to |
 //! | `kernels.rs`, `kernel_list.rs` | stock kernels: those of a scenario, those that are kept |
+//! | `mechanisms.rs` | mechanisms and their knobs as lists |
 //! | `guide/` | [`guide`]: what each mechanism does, with runs that show it |
 //!
 //! No clock is read and nothing is printed: whoever wants to show progress is called back. The
@@ -45,6 +46,7 @@ mod kernels;
 mod labels;
 mod live_run;
 pub mod live_transfers;
+pub mod mechanisms;
 mod reports;
 mod reserved;
 mod run;

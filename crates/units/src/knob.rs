@@ -166,6 +166,25 @@ impl KnobKind {
     /// Whether or not.
     pub const ON_OFF: KnobKind = KnobKind::Choice(&["on", "off"]);
 
+    /// Returns true if `value` is of this kind, whatever its size.
+    pub fn takes(&self, value: &KnobValue) -> bool {
+        match (self, value) {
+            (KnobKind::Count { .. }, KnobValue::Count(_))
+            | (KnobKind::Number { .. }, KnobValue::Number(_))
+            | (KnobKind::Span { .. }, KnobValue::Span(_))
+            | (KnobKind::Bytes { .. }, KnobValue::Bytes(_))
+            | (KnobKind::BytesList { .. }, KnobValue::BytesList(_))
+            | (KnobKind::SpanList { .. }, KnobValue::SpanList(_))
+            | (KnobKind::RateList { .. }, KnobValue::RateList(_))
+            | (KnobKind::Rate { .. }, KnobValue::Rate(_))
+            | (KnobKind::Ratio, KnobValue::Ratio(_))
+            | (KnobKind::PerFlow { .. }, KnobValue::PerFlow(_))
+            | (KnobKind::PacketsOrBytes, KnobValue::Packets(_) | KnobValue::Bytes(_)) => true,
+            (KnobKind::Choice(words), KnobValue::Choice(word)) => words.contains(word),
+            _ => false,
+        }
+    }
+
     /// Reads a value as a user writes it in one line; the error says what was expected.
     pub fn parse(&self, text: &str) -> Result<KnobValue, String> {
         let not = |what: &str| format!("`{text}` is not {what}");

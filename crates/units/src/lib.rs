@@ -41,7 +41,7 @@ pub use mechanism::{
     AnyChoice, Choice, Contradiction, Knobs, confused_words, count_knobs, join_knobs, names_of,
 };
 pub use parse::{ParseUnitError, Quantity};
-pub use plug_in::{CannotPlugIn, PlugIn, PlugIns};
+pub use plug_in::{CannotPlugIn, Declared, PlugIn, PlugIns, PluggedIn};
 pub use random::{RandomStream, mix64};
 pub use ratio::Ratio;
 pub use seq::Seq;

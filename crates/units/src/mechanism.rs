@@ -57,6 +57,11 @@ pub trait Choice: Knobs + Clone + PartialEq + 'static {
     /// The mechanism of this name with the defaults of its knobs.
     fn named(name: &str) -> Option<Self>;
 
+    /// Returns the mechanisms that were registered while the program runs.
+    fn registered() -> Vec<&'static Mechanism> {
+        Vec::new()
+    }
+
     /// The same choice with one knob set.
     ///
     /// # Panics
@@ -73,6 +78,14 @@ pub trait AnyChoice: Knobs {
     /// What there is to choose from.
     fn mechanisms(&self) -> &'static [Mechanism];
 
+    /// Returns those that were registered while the program runs.
+    fn registered(&self) -> Vec<&'static Mechanism>;
+
+    /// Returns the names of the listed and of the registered mechanisms.
+    fn names(&self) -> Vec<&'static str> {
+        self.mechanisms().iter().chain(self.registered()).map(|mechanism| mechanism.name).collect()
+    }
+
     /// Takes the mechanism of this name with the defaults of its knobs; whether there is one.
     fn choose(&mut self, name: &str) -> bool;
 
@@ -86,6 +99,10 @@ pub trait AnyChoice: Knobs {
 impl<C: Choice> AnyChoice for C {
     fn mechanisms(&self) -> &'static [Mechanism] {
         C::MECHANISMS
+    }
+
+    fn registered(&self) -> Vec<&'static Mechanism> {
+        C::registered()
     }
 
     fn choose(&mut self, name: &str) -> bool {
@@ -166,7 +183,7 @@ macro_rules! mechanisms {
                 $variant($config),
             )+)+
             /// Registered while the program runs.
-            PluggedIn(&'static $crate::PlugIn<dyn $ability + Send + Sync>),
+            PluggedIn($crate::PluggedIn<dyn $ability + Send + Sync>),
         }
 
         impl $family {
@@ -190,21 +207,21 @@ macro_rules! mechanisms {
             fn mechanism(&self) -> &'static $crate::Mechanism {
                 match self {
                     $($($family::$variant(config) => $crate::Knobs::mechanism(config),)+)+
-                    $family::PluggedIn(plug_in) => plug_in.mechanism(),
+                    $family::PluggedIn(plug_in) => $crate::Knobs::mechanism(plug_in),
                 }
             }
 
             fn value(&self, knob: &str) -> Option<$crate::KnobValue> {
                 match self {
                     $($($family::$variant(config) => $crate::Knobs::value(config, knob),)+)+
-                    $family::PluggedIn(_) => None,
+                    $family::PluggedIn(plug_in) => $crate::Knobs::value(plug_in, knob),
                 }
             }
 
             fn set(&mut self, knob: &str, value: $crate::KnobValue) -> bool {
                 match self {
                     $($($family::$variant(config) => $crate::Knobs::set(config, knob, value),)+)+
-                    $family::PluggedIn(_) => false,
+                    $family::PluggedIn(plug_in) => $crate::Knobs::set(plug_in, knob, value),
                 }
             }
 
@@ -226,6 +243,10 @@ macro_rules! mechanisms {
                     }
                 )+)+
                 $family::plug_ins().named(name).map($family::PluggedIn)
+            }
+
+            fn registered() -> Vec<&'static $crate::Mechanism> {
+                $family::plug_ins().mechanisms()
             }
         }
 

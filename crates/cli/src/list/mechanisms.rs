@@ -2,15 +2,10 @@
 
 use crate::errors::Failure;
 use crate::wrap::wrapped;
-use ackord_path::registry::{
-    CorruptionChoice, DuplicationChoice, JitterChoice, LossChoice, MediumChoice, OutageChoice,
-    PolicerChoice, ProcessingChoice, ProxyChoice, QueueChoice, RateChangesChoice, ShaperChoice,
-};
 use ackord_report::{Screen, data};
-use ackord_tcp::registry::{CHOICES, ENDPOINT, PROFILES, Setting};
-use ackord_traffic::WorkloadChoice;
-use ackord_units::{Choice, Knob, KnobKind, Mechanism};
-use serde::Serialize;
+use ackord_study::mechanisms::{MechanismEntry, choosing, mechanisms, settings};
+use ackord_tcp::registry::CHOICES;
+use ackord_units::{Knob, KnobKind, Mechanism};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -21,7 +16,9 @@ use std::fmt::Write as _;
 pub(super) fn list(name: Option<&str>, json: bool, screen: Screen) -> Result<String, Failure> {
     let found = named(name)?;
     if json {
-        return Ok(data::to_json(&found.iter().map(|each| Entry::of(each)).collect::<Vec<_>>()));
+        return Ok(data::to_json(
+            &found.iter().map(|each| MechanismEntry::of(each)).collect::<Vec<_>>(),
+        ));
     }
     let page = Page { screen };
     // A kind of a single mechanism has nothing to choose from: it stands for the mechanism.
@@ -36,28 +33,6 @@ pub(super) fn list(name: Option<&str>, json: bool, screen: Screen) -> Result<Str
         text.push_str(&page.whole(mechanism));
     }
     Ok(text)
-}
-
-/// Returns every mechanism, kind by kind, in the order in which a scenario file names them.
-pub(crate) fn mechanisms() -> Vec<&'static Mechanism> {
-    CHOICES
-        .iter()
-        .flat_map(|chosen| chosen.mechanisms)
-        .chain([ENDPOINT])
-        .chain(QueueChoice::MECHANISMS)
-        .chain(JitterChoice::MECHANISMS)
-        .chain(OutageChoice::MECHANISMS)
-        .chain(LossChoice::MECHANISMS)
-        .chain(CorruptionChoice::MECHANISMS)
-        .chain(DuplicationChoice::MECHANISMS)
-        .chain(RateChangesChoice::MECHANISMS)
-        .chain(ShaperChoice::MECHANISMS)
-        .chain(PolicerChoice::MECHANISMS)
-        .chain(MediumChoice::MECHANISMS)
-        .chain(ProxyChoice::MECHANISMS)
-        .chain(ProcessingChoice::MECHANISMS)
-        .chain(WorkloadChoice::MECHANISMS)
-        .collect()
 }
 
 /// Returns the mechanisms that have this name or are of this kind.
@@ -165,106 +140,6 @@ fn default_with_unit(knob: &Knob) -> Option<String> {
 fn lower(sentence: &str) -> String {
     let mut letters = sentence.chars();
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
-}
-
-/// Returns the profiles that choose a mechanism, by name, with all their settings; every profile for the endpoint.
-fn choosing(mechanism: &Mechanism) -> impl Iterator<Item = (&'static str, &'static [Setting])> {
-    let (family, name) = (mechanism.family, mechanism.name);
-    let chooses = move |settings: &[Setting]| {
-        family == ENDPOINT.family
-            || settings.iter().any(|setting| setting.key == family && setting.value == name)
-    };
-    PROFILES
-        .iter()
-        .filter(move |profile| chooses(profile.settings))
-        .map(|profile| (profile.name, profile.settings))
-}
-
-/// Returns what profiles set a knob to, by the profile's name.
-fn settings(
-    mechanism: &Mechanism,
-    knob: &Knob,
-) -> impl Iterator<Item = (&'static str, &'static Setting)> {
-    let key = match mechanism.family == ENDPOINT.family {
-        true => knob.name.to_owned(),
-        false => format!("{}.{}", mechanism.family, knob.name),
-    };
-    choosing(mechanism).filter_map(move |(profile, settings)| {
-        settings.iter().find(|setting| setting.key == key).map(|setting| (profile, setting))
-    })
-}
-
-#[derive(Serialize)]
-struct Entry {
-    family: &'static str,
-    name: &'static str,
-    summary: &'static str,
-    source: &'static str,
-    /// Names of the profiles that choose it.
-    profiles: Vec<&'static str>,
-    knobs: Vec<KnobEntry>,
-}
-
-#[derive(Serialize)]
-struct KnobEntry {
-    name: &'static str,
-    kind: &'static str,
-    /// Values that are allowed, with their unit.
-    range: String,
-    /// As a user would write it; null where the mechanism works it out itself.
-    default: Option<&'static str>,
-    doc: &'static str,
-    source: &'static str,
-    /// What the profiles that choose the mechanism set it to.
-    profiles: Vec<SettingEntry>,
-}
-
-#[derive(Serialize)]
-struct SettingEntry {
-    profile: &'static str,
-    value: &'static str,
-    source: &'static str,
-}
-
-impl Entry {
-    fn of(mechanism: &'static Mechanism) -> Entry {
-        let knob = |knob: &'static Knob| {
-            let profiles = settings(mechanism, knob).map(|(profile, setting)| SettingEntry {
-                profile,
-                value: setting.value,
-                source: setting.source,
-            });
-            KnobEntry {
-                name: knob.name,
-                kind: kind_name(&knob.kind),
-                range: knob.kind.range(),
-                default: Some(knob.default).filter(|default| !default.is_empty()),
-                doc: knob.doc,
-                source: knob.source,
-                profiles: profiles.collect(),
-            }
-        };
-        let Mechanism { family, name, summary, source, knobs } = *mechanism;
-        let profiles = choosing(mechanism).map(|(profile, _)| profile).collect();
-        Entry { family, name, summary, source, profiles, knobs: knobs.iter().map(knob).collect() }
-    }
-}
-
-fn kind_name(kind: &KnobKind) -> &'static str {
-    match kind {
-        KnobKind::Count { .. } => "count",
-        KnobKind::Number { .. } => "number",
-        KnobKind::Span { .. } => "span",
-        KnobKind::Bytes { .. } => "bytes",
-        KnobKind::BytesList { .. } => "bytes-list",
-        KnobKind::SpanList { .. } => "span-list",
-        KnobKind::RateList { .. } => "rate-list",
-        KnobKind::Rate { .. } => "rate",
-        KnobKind::Ratio => "ratio",
-        KnobKind::Choice(_) => "choice",
-        KnobKind::PerFlow { .. } => "per-flow",
-        KnobKind::PacketsOrBytes => "packets-or-bytes",
-    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 use super::gilbert::{GilbertConfig, GilbertElliott};
 use ackord_events::DropReason;
 use ackord_units::{RandomStream, Ratio, Time};
+use std::fmt::Debug;
 
 /// What the medium does to packets.
 #[derive(Clone, Debug)]
@@ -15,6 +16,23 @@ pub enum LossModel {
     Random(RandomLoss),
     /// Losses in two states.
     Gilbert(Box<GilbertElliott>),
+    /// Losses that another process decides.
+    Other(Box<dyn LossProcess>),
+}
+
+/// A process of losses. It is called once per packet, in the order of transmission.
+pub trait LossProcess: Debug + Send {
+    /// Returns true if the packet whose transmission begins at `at` is lost. `ip_len` is its length in bytes.
+    fn loses(&mut self, at: Time, ip_len: u32) -> bool;
+
+    /// Returns a copy, for links that are copied.
+    fn boxed_clone(&self) -> Box<dyn LossProcess>;
+}
+
+impl Clone for Box<dyn LossProcess> {
+    fn clone(&self) -> Box<dyn LossProcess> {
+        (**self).boxed_clone()
+    }
 }
 
 /// How often something goes wrong, and with what.
@@ -68,6 +86,9 @@ impl LossModel {
                 odds.draw(ip_len).then_some(reason)
             }
             LossModel::Gilbert(model) => model.loses(at).then_some(DropReason::RandomLoss),
+            LossModel::Other(process) => {
+                process.loses(at, ip_len).then_some(DropReason::RandomLoss)
+            }
         }
     }
 }

@@ -81,7 +81,7 @@ pub use corruption::{CaughtBy, Corruption, Duplication};
 pub use gilbert::{Changes, GilbertConfig, GilbertElliott};
 pub(crate) use hop::{Beyond, Hop, Load, Pass};
 pub use jitter::{DelayDistribution, DelayShape, Jitter, JitterConfig, PacketOrder, Redraw};
-pub use loss::{ErrorRate, LossModel};
+pub use loss::{ErrorRate, LossModel, LossProcess};
 pub use outage::{Outage, OutageEffect};
 pub use pace::Pace;
 pub use pace::cellular::{Cellular, CellularConfig, Request};

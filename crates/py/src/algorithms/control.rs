@@ -3,22 +3,14 @@
 use super::facts::{AckSample, Established, event, threshold};
 use super::object::{Class, Object};
 use super::path_model::{LostSegment, RateSample};
-use super::{MOST_BYTES, bytes, number, registered};
+use super::{MOST_BYTES, bytes, extracted, number};
 use crate::errors::bad_input;
 use ackord_tcp::congestion::{
-    self, Congestion, CongestionConfig, CongestionControl, CongestionEvent, LossAnswer, PathModel,
-    SampleAdvice,
+    self, CongestionConfig, CongestionControl, CongestionEvent, LossAnswer, PathModel, SampleAdvice,
 };
-use ackord_units::{Bytes, Choice, Rate, Time};
+use ackord_units::{Bytes, Rate, Time};
 use pyo3::intern;
 use pyo3::prelude::*;
-
-/// Makes a class of congestion controls known by a name, in every scenario that is checked from now on.
-#[pyfunction]
-pub(crate) fn register_congestion(name: &str, class: Py<PyAny>) -> PyResult<()> {
-    let made = Box::new(Class::new("congestion", name, class));
-    registered(Congestion::plug_ins().register(Congestion::MECHANISMS, name, made))
-}
 
 impl CongestionConfig for Class {
     fn build(&self) -> Box<dyn CongestionControl> {
@@ -166,13 +158,14 @@ impl PathModel for Control {
             let answer = object.call_method1(intern!(object.py(), "on_rate_sample"), told)?;
             match answer.is_none() {
                 true => Ok(false),
-                false => answer.extract::<bool>().map_err(|_| {
-                    let given = answer.repr().map_or_else(|_| String::new(), |text| text.to_string());
-                    bad_input(format!(
-                        "`on_rate_sample` answered {given}: None, or True to mark what follows as limited by \
-                         the application, is allowed"
-                    ))
-                }),
+                false => match extracted::<bool>(&answer)? {
+                    Some(limited) => Ok(limited),
+                    None => Err(bad_input(format!(
+                        "`on_rate_sample` answered {}: None, or True to mark what follows as limited by the \
+                         application, is allowed",
+                        answer.repr()?
+                    ))),
+                },
             }
         });
         match answer {

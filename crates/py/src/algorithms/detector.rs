@@ -2,23 +2,16 @@
 
 use super::facts::{Delivered, LossFacts, Spurious};
 use super::object::{Class, Object};
-use super::{bytes, number, registered, span, time_from};
+use super::{bytes, number, span, time_from};
 use crate::errors::bad_input;
 use ackord_events::RecoveryKind;
 use ackord_tcp::loss::{
-    self, DetectorProfile, DetectorView, Loss, LossConfig, LossDetector, LossEvent, LossVerdict,
+    self, DetectorProfile, DetectorView, LossConfig, LossDetector, LossEvent, LossVerdict,
     LostRetransmission, Overdue, TimeScope, Undo,
 };
-use ackord_units::{Choice, Span, Time};
+use ackord_units::{Span, Time};
 use pyo3::intern;
 use pyo3::prelude::*;
-
-/// Makes a class of loss detectors known by a name, in every scenario that is checked from now on.
-#[pyfunction]
-pub(crate) fn register_loss(name: &str, class: Py<PyAny>) -> PyResult<()> {
-    let made = Box::new(Class::new("loss", name, class));
-    registered(Loss::plug_ins().register(Loss::MECHANISMS, name, made))
-}
 
 impl LossConfig for Class {
     fn build(&self) -> Box<dyn LossDetector> {

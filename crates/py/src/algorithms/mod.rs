@@ -3,10 +3,14 @@
 //!
 //! | file | what |
 //! | --- | --- |
+//! | `registration.rs` | classes under their names |
+//! | `knobs.rs` | their knobs |
 //! | `object.rs` | a registered class, and one object of it |
 //! | `raised.rs` | what objects raise, and whose they are |
 //! | `facts.rs`, `path_model.rs` | what they are told |
-//! | `control.rs`, `policy.rs`, `detector.rs`, `queue.rs` | congestion controls, ACK policies, loss detectors, queues |
+//! | `control.rs`, `policy.rs`, `detector.rs`, `recovery.rs` | congestion controls, ACK policies, loss detectors, recoveries |
+//! | `queue.rs`, `loss_model.rs`, `middlebox.rs` | queues, losses on the wire, middleboxes |
+//! | `traffic.rs` | applications |
 //!
 //! A run that uses one keeps the interpreter: to release it and take it again for every packet would
 //! cost more than the call. Other threads get their turn while the object's own code runs.
@@ -14,35 +18,54 @@
 mod control;
 mod detector;
 mod facts;
+mod knobs;
+mod loss_model;
+mod middlebox;
 mod object;
 mod path_model;
 mod policy;
 mod queue;
 mod raised;
+mod recovery;
+mod registration;
+mod traffic;
 
-pub(crate) use control::register_congestion;
-pub(crate) use detector::register_loss;
 pub(crate) use facts::{
     AckSample, Arrival, Delivered, Established, Loss, LossFacts, Mark, Recovered, Restart,
     Spurious, Timeout, Undone,
 };
+pub(crate) use knobs::knob_default;
+pub(crate) use middlebox::Datagram;
 pub(crate) use path_model::{LostSegment, RateSample};
-pub(crate) use policy::register_ack;
-pub(crate) use queue::{Packet, register_queue};
-pub(crate) use raised::{Session, has_raised, python_algorithms, uses_python};
+pub(crate) use queue::Packet;
+pub(crate) use raised::{
+    Session, has_raised, is_exception, note_share, python_algorithms, python_traffic, take_raised,
+    uses_python,
+};
+pub(crate) use recovery::{Flight, RecoveryAck, RecoveryEntry};
+pub(crate) use registration::{mechanisms, register};
+pub(crate) use traffic::{Close, TransferBegan, TransferCompleted, Write};
 
 use crate::errors::bad_input;
-use ackord_units::{Bytes, CannotPlugIn, Span, Time};
+use ackord_units::{Bytes, Span, Time};
 use pyo3::prelude::*;
 
-fn registered(outcome: Result<(), CannotPlugIn>) -> PyResult<()> {
-    outcome.map_err(bad_input)
+/// Returns an answer in the type it has to be of; nothing where it is of another. What ends a program (Ctrl-C while
+/// `__float__` runs) is no answer.
+fn extracted<'a, 'py, T: FromPyObject<'a, 'py, Error = PyErr>>(
+    given: &'a Bound<'py, PyAny>,
+) -> PyResult<Option<T>> {
+    match given.extract::<T>() {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if is_exception(given.py(), &error) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// A number that an algorithm decided.
 fn number(what: &str, unit: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
-    match given.extract::<f64>() {
-        Ok(number) if number >= 0.0 => Ok(number),
+    match extracted::<f64>(given)? {
+        Some(number) if number >= 0.0 => Ok(number),
         _ => {
             let kind = given.get_type().name()?;
             let given = given.repr()?;
@@ -84,8 +107,8 @@ fn time_from(what: &str, none: &str, at: Time, given: &Bound<'_, PyAny>) -> PyRe
     if given.is_none() {
         return Ok(None);
     }
-    match given.extract::<f64>() {
-        Ok(by) if by.is_finite() && by >= at.as_secs_f64() => {
+    match extracted::<f64>(given)? {
+        Some(by) if by.is_finite() && by >= at.as_secs_f64() => {
             Ok(Some(Time::from_nanos((by * 1e9).round() as u64).max(at)))
         }
         _ => {

@@ -2,18 +2,11 @@
 
 use super::facts::Arrival;
 use super::object::{Class, Object};
-use super::{registered, time_from};
-use ackord_tcp::ack::{self, Ack, AckConfig, AckDecision, AckPolicy, Carrier};
-use ackord_units::{Choice, Time};
+use super::time_from;
+use ackord_tcp::ack::{self, AckConfig, AckDecision, AckPolicy, Carrier};
+use ackord_units::Time;
 use pyo3::intern;
 use pyo3::prelude::*;
-
-/// Makes a class of ACK policies known by a name, in every scenario that is checked from now on.
-#[pyfunction]
-pub(crate) fn register_ack(name: &str, class: Py<PyAny>) -> PyResult<()> {
-    let made = Box::new(Class::new("ack", name, class));
-    registered(Ack::plug_ins().register(Ack::MECHANISMS, name, made))
-}
 
 impl AckConfig for Class {
     fn build(&self) -> Box<dyn AckPolicy> {

@@ -1,34 +1,23 @@
 //! Queues in Python.
 
-use super::object::{Class, Object};
-use super::registered;
+use super::extracted;
+use super::object::{Class, Object, give_random};
 use crate::errors::bad_input;
 use ackord_events::DropReason;
-use ackord_path::registry::{QueueChoice, QueueKnobs, QueuePlace, UnknownFlow};
+use ackord_path::registry::{QueueKnobs, QueuePlace, UnknownFlow};
 use ackord_path::{Dequeued, Queue, QueueContext, QueueDiscipline, QueueLength, Slot};
-use ackord_units::{Bytes, Choice, Time};
+use ackord_units::{Bytes, Time};
 use ackord_wire::{Ecn, Side};
 use pyo3::intern;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 
-/// Makes a class of queues known by a name, in every scenario that is checked from now on.
-#[pyfunction]
-pub(crate) fn register_queue(name: &str, class: Py<PyAny>) -> PyResult<()> {
-    let made = Box::new(Class::new("queue", name, class));
-    registered(QueueChoice::plug_ins().register(QueueChoice::MECHANISMS, name, made))
-}
-
 impl QueueKnobs for Class {
     fn build(&self, place: &QueuePlace<'_>) -> Result<Queue, UnknownFlow> {
-        let mut stream = place.stream.clone();
         let object = self.object(|object| {
-            let py = object.py();
             object.setattr("rate", place.rate.as_bits_per_sec())?;
             object.setattr("delay", place.delay.as_secs_f64())?;
-            // The run's seed decides it, and nothing else.
-            let random = py.import("random")?.getattr("Random")?.call1((stream.next_u64(),))?;
-            object.setattr("random", random)
+            give_random(object, place.stream.clone())
         });
         let length = QueueLength::default();
         Ok(Queue::of(PythonQueue { object, waiting: BTreeMap::new(), next: 0, length }))
@@ -154,9 +143,9 @@ impl QueueDiscipline for PythonQueue {
         self.next += 1;
         let answer = self.object.ask(now, |object| {
             let told = (now.as_secs_f64(), told);
-            let taken = object.call_method1(intern!(object.py(), "enqueue"), told)?;
-            let Ok(taken) = taken.extract::<bool>() else {
-                let given = taken.repr()?;
+            let answer = object.call_method1(intern!(object.py(), "enqueue"), told)?;
+            let Some(taken) = extracted::<bool>(&answer)? else {
+                let given = answer.repr()?;
                 return Err(bad_input(format!(
                     "`enqueue` answered {given}: True for a packet that is taken, False for one that is dropped, is allowed"
                 )));
@@ -184,7 +173,7 @@ impl QueueDiscipline for PythonQueue {
             if chosen.is_none() && noted.dropped.len() >= waiting.len() {
                 return Ok((None, noted));
             }
-            let packet: Option<PyRef<'_, Packet>> = chosen.extract().ok();
+            let packet = chosen.cast::<Packet>().ok().map(|packet| packet.get());
             match packet.filter(|packet| waiting.contains_key(&packet.number)) {
                 Some(packet) => Ok((Some((packet.number, packet.bytes)), noted)),
                 None => Err(bad_input(format!(

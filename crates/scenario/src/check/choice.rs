@@ -55,7 +55,7 @@ pub(super) fn fill(
         }
         let before = if in_force { settings(field, chosen, choose) } else { Vec::new() };
         if !choose(chosen, name) {
-            let names = chosen.mechanisms().iter().map(|mechanism| mechanism.name);
+            let names = chosen.names().into_iter();
             field.report(report, Wrong::unknown_name(NameOf::Mechanism(family.key), name, names));
             return false;
         }

@@ -2,9 +2,11 @@
 
 use super::choice::{agrees, choice};
 use super::name_set::NameSet;
-use super::reader::{Reader, join};
+use super::reader::{Field, Reader, join};
 use super::report::Report;
+use super::written::fits;
 use crate::error::Wrong;
+use crate::keys;
 use crate::model::{Direction, TraceFile};
 use ackord_path::registry::{
     CorruptionChoice, DuplicationChoice, JitterChoice, LossChoice, MediumChoice, OutageChoice,
@@ -124,47 +126,72 @@ impl Keys<'_, '_> {
             rate,
             delay,
             queue: self.queue(),
-            jitter: self.perhaps("jitter", before.map(|b| &b.jitter)),
-            rate_changes: self.perhaps("rate_changes", before.map(|b| &b.rate_changes)),
+            jitter: self.perhaps("jitter", |draft| &draft.jitter),
+            rate_changes: self.perhaps("rate_changes", |draft| &draft.rate_changes),
             trace: self.trace(),
-            shaper: self.perhaps("shaper", before.map(|b| &b.shaper)),
-            policer: self.perhaps("policer", before.map(|b| &b.policer)),
-            outage: self.perhaps("outage", before.map(|b| &b.outage)),
-            loss: self.perhaps("loss", before.map(|b| &b.loss)),
-            corrupt: self.perhaps("corrupt", before.map(|b| &b.corrupt)),
-            duplicate: self.perhaps("duplicate", before.map(|b| &b.duplicate)),
+            shaper: self.perhaps("shaper", |draft| &draft.shaper),
+            policer: self.perhaps("policer", |draft| &draft.policer),
+            outage: self.perhaps("outage", |draft| &draft.outage),
+            loss: self.perhaps("loss", |draft| &draft.loss),
+            corrupt: self.perhaps("corrupt", |draft| &draft.corrupt),
+            duplicate: self.perhaps("duplicate", |draft| &draft.duplicate),
         }
     }
 
     fn queue(&mut self) -> Option<QueueChoice> {
         let default = QueueChoice::named("drop-tail").expect("it is listed");
         let inherited = match self.inherited {
-            Some(before) => before.queue.as_ref(),
-            None => Some(&default),
+            Some(before) => before.queue.clone(),
+            None => Some(default),
         };
-        let Some(field) = self.reader.get("queue") else { return inherited.cloned() };
-        choice(self.report, &field, ("queue", self.flows), inherited)
+        let Some(field) = self.reader.get("queue") else { return inherited };
+        let inherited = self.refers_to(&field, inherited, |draft| draft.queue);
+        choice(self.report, &field, ("queue", self.flows), inherited.as_ref())
     }
 
     /// A choice that may also be `none` and has to make sense as a whole.
     fn perhaps<C: Choice>(
         &mut self,
         key: &'static str,
-        inherited: Option<&Perhaps<C>>,
+        of: fn(&Draft) -> &Perhaps<C>,
     ) -> Perhaps<C> {
-        let Some(field) = self.reader.get(key) else {
-            return inherited.cloned().unwrap_or(Some(None));
-        };
+        let inherited = self.inherited.map(of).cloned();
+        let Some(field) = self.reader.get(key) else { return inherited.unwrap_or(Some(None)) };
         if field.item.as_text() == Some("none") {
             return Some(None);
         }
         let before = self.report.problems.len();
-        let inherited = inherited.and_then(|perhaps| perhaps.as_ref()?.as_ref());
-        let chosen = choice(self.report, &field, (key, self.flows), inherited)?;
+        let inherited = inherited.flatten().flatten();
+        let inherited = self.refers_to(&field, inherited, |draft| of(&draft).clone().flatten());
+        let chosen = choice(self.report, &field, (key, self.flows), inherited.as_ref())?;
         if self.report.problems.len() > before || !agrees(self.report, &field, &chosen) {
             return None;
         }
         Some(Some(chosen))
+    }
+
+    /// Returns the choice to which a table without `kind` refers: the inherited one, or what the file itself has
+    /// there if an override put a mechanism in its place that lacks some of the table's keys.
+    fn refers_to<C: Choice>(
+        &self,
+        field: &Field<'_>,
+        inherited: Option<C>,
+        of: impl Fn(Draft) -> Option<C>,
+    ) -> Option<C> {
+        let as_knobs = |chosen: &'_ C| -> bool { fits(field, Some(chosen)) };
+        if self.inherited.is_none() || inherited.as_ref().map_or(fits(field, None), as_knobs) {
+            return inherited;
+        }
+        self.written().and_then(of).filter(as_knobs).or(inherited)
+    }
+
+    /// Returns the inherited direction as the file has it without overrides.
+    fn written(&self) -> Option<Draft> {
+        let path = self.reader.path.strip_suffix(".reverse")?;
+        let mut quiet = self.report.quiet();
+        let link = self.report.written(path)?;
+        let reader = Reader::new(&mut quiet, link, path.to_owned(), keys::LINK, "a link")?;
+        Some(Draft::forward(&mut quiet, &reader, self.flows))
     }
 
     fn trace(&mut self) -> Perhaps<TraceFile> {

@@ -8,6 +8,7 @@
 //! | `tcp.rs` | `tcp` tables: the five choices and the endpoint, layer over layer |
 //! | `names.rs` | hosts, routers, groups; expanding `*` |
 //! | `links.rs`, `proxies.rs`, `flows.rs` | what their names say |
+//! | `written.rs` | the file without its overrides |
 //! | `direction.rs`, `trace.rs` | what a direction of a link is made of |
 //!
 //! A part that cannot be made out is reported once and then passed over, so that one mistake does
@@ -25,6 +26,7 @@ pub(crate) mod reader;
 pub(crate) mod report;
 mod tcp;
 mod trace;
+mod written;
 
 use crate::document::{Item, Place, Table, Value};
 use crate::error::Problem;
@@ -39,13 +41,15 @@ pub(crate) use flows::flow_name;
 pub(crate) use links::link_name;
 pub(crate) use proxies::proxy_name;
 
-/// Checks a whole document, whose files are in `folder`. Returns the scenario, and the settings that overrides
-/// replaced by naming another mechanism.
+/// Checks a whole document, whose files are in `folder`; `written` is the document without its overrides, where it has
+/// some. Returns the scenario, and the settings that overrides replaced by naming another mechanism.
 pub(crate) fn check(
     document: Table,
+    written: Option<Table>,
     folder: Option<&Path>,
 ) -> Result<(Scenario, Vec<Replaced>), Vec<Problem>> {
-    let mut report = Report { folder: folder.map(Path::to_owned), ..Report::default() };
+    let folder = folder.map(Path::to_owned);
+    let mut report = Report { folder, written: written.map(whole), ..Report::default() };
     let item = whole(document);
     let scenario = file(&mut report, &item);
     match scenario {

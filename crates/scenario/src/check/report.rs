@@ -1,6 +1,6 @@
 //! What is found wrong.
 
-use crate::document::Place;
+use crate::document::{Item, Place};
 use crate::error::{Problem, Wrong};
 use crate::overrides::Replaced;
 use std::path::PathBuf;
@@ -13,6 +13,8 @@ pub struct Report {
     pub(super) replaced: Vec<Replaced>,
     /// Where the files are to which the scenario refers; the working directory when absent.
     pub(super) folder: Option<PathBuf>,
+    /// The document without its overrides, where it has some.
+    pub(super) written: Option<Item>,
 }
 
 impl Report {

@@ -9,6 +9,7 @@ use super::name_set::NameSet;
 use super::profile;
 use super::reader::{Field, Reader, join};
 use super::report::Report;
+use super::written::fits;
 use crate::document::Value;
 use crate::error::Wrong;
 use crate::keys;
@@ -49,12 +50,31 @@ pub(super) fn layer(report: &mut Report, field: Option<Field<'_>>, base: &Stack)
             report.add(&entry.key, &inner.path, wrong);
             continue;
         };
+        if !fits(&inner, tcp.choice(key).map(|chosen| chosen as &dyn Knobs))
+            && let Some(written) = written_base(report, &field.path)
+            && fits(&inner, written.choice(key).map(|chosen| chosen as &dyn Knobs))
+        {
+            tcp.take(key, &written);
+        }
         let choice = tcp.choice_mut(key).expect("one of the five choices");
         let family = Family { key, flows: &no_flows, inherits: true };
         fill(report, &inner, family, choice, &|choice, name| choose_as(own, key, name, choice));
     }
     contradictions(report, &field, base, &tcp);
     tcp
+}
+
+/// Returns the choices that the table at `path` changes, as the file has them without overrides.
+fn written_base(report: &Report, path: &str) -> Option<Stack> {
+    let mut quiet = report.quiet();
+    let written =
+        |path: String| report.written(&path).map(|item| Field { item, path: path.clone() });
+    let base = layer(&mut quiet, written("tcp".to_owned()), &Stack::default());
+    let flow = path.strip_suffix(".tcp").or_else(|| path.strip_suffix(".receiver_tcp"))?;
+    match path.ends_with(".receiver_tcp") {
+        true => Some(layer(&mut quiet, written(join(flow, "tcp")), &base)),
+        false => Some(base),
+    }
 }
 
 /// The keys of a `tcp` table.

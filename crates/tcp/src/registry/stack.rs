@@ -177,6 +177,18 @@ impl Stack {
         }
     }
 
+    /// Takes the choice `key` of another stack, with its knobs.
+    pub fn take(&mut self, key: &str, from: &Stack) {
+        match key {
+            "congestion" => self.congestion = from.congestion.clone(),
+            "loss" => self.loss = from.loss.clone(),
+            "recovery" => self.recovery = from.recovery.clone(),
+            "ack" => self.ack = from.ack.clone(),
+            "nagle" => self.nagle = from.nagle.clone(),
+            _ => {}
+        }
+    }
+
     /// The six parts under the names they have in a file; `endpoint` is written as single keys.
     pub fn by_name(&self) -> [(&'static str, &dyn Knobs); 6] {
         [

@@ -4,7 +4,7 @@ use super::SimulatedKernels;
 use crate::emulate::options::EmulationOptions;
 use crate::guest::{JOB_PATH, Job, ProgramPlace, Task};
 use ackord_uml::{Entry, initramfs};
-use ackord_units::AnyChoice as _;
+use ackord_units::AnyChoice;
 use ackord_wire::NodeId;
 use std::collections::BTreeSet;
 use std::io;
@@ -62,11 +62,13 @@ fn job_of(options: &EmulationOptions, node: NodeId) -> io::Result<Job> {
     for link in &mut scenario.links {
         for direction in [&mut link.forward, &mut link.reverse] {
             direction.trace = None;
+            direction.loss.take_if(|loss| !loss.is_listed());
             if !direction.queue.is_listed() {
                 assert!(direction.queue.choose("drop-tail"), "it is listed");
             }
         }
     }
+    scenario.proxies.retain(|proxy| proxy.choice.as_ref().is_none_or(AnyChoice::is_listed));
     for flow in &mut scenario.flows {
         flow.client_tcp.forget_plug_ins();
         flow.server_tcp.forget_plug_ins();
