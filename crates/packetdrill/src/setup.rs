@@ -18,7 +18,7 @@ pub(crate) struct Setup {
     pub(crate) notsent_lowat: u32,
     /// net.ipv4.tcp_min_tso_segs.
     pub(crate) min_tso_segments: u64,
-    /// Whether PSH shows where segmentation offload would have cut; unsaid, for profile `linux`.
+    /// Whether segmentation is offloaded; as in the profile where absent.
     pub(crate) gso: Option<bool>,
     /// The flags, if they ask for the sysctls of the host, which may be others each time.
     pub(crate) of_host: Option<String>,
@@ -62,16 +62,9 @@ impl Setup {
         let headers = Bytes(u64::from(ip.header_len()) + 20);
         config.mss = config.mss.min(Bytes(u64::from(self.mtu)).saturating_sub(headers));
         config.ip = ip;
-        // The endpoint knows the usual least number of segments; others only show in PSH.
-        let usual = self.offload() == Some(Setup::default().min_tso_segments);
-        config.sending.offload = usual;
+        config.sending.offload = self.gso.unwrap_or(config.sending.offload);
+        config.min_tso_segments = Some(self.min_tso_segments);
         config
-    }
-
-    /// The fewest segments of a packet where segmentation is offloaded.
-    pub(crate) fn offload(&self) -> Option<u64> {
-        let is_on = self.gso.unwrap_or(self.stack.config().sending.offload);
-        is_on.then_some(self.min_tso_segments)
     }
 
     /// The mechanisms of an endpoint, newly built.

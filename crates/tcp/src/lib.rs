@@ -49,5 +49,5 @@ pub use ecn::{EcnUse, MarkSeen, Outbound};
 pub use mode::{MODE, Mode};
 pub use receiver::PayloadPlace;
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
-pub use sender::{offload_rate, offload_segments};
+pub use sender::offload_rate;
 pub use ts_clock::TimestampEcho;

@@ -105,6 +105,9 @@ pub struct Config {
     /// number where absent. A host gives all connections between the same two ports the same, so
     /// that one which follows another does not look older than it to PAWS (RFC 7323 §5.3, RFC 6191).
     pub timestamp_offset: Option<u32>,
+    /// Fewest segments of a packet where segmentation is offloaded and as many may be sent
+    /// (net.ipv4.tcp_min_tso_segs); two where absent.
+    pub min_tso_segments: Option<u64>,
     /// Which IP the connection runs over: says which MSS a peer has that does not say.
     pub ip: IpVersion,
 }
