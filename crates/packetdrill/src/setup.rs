@@ -34,11 +34,15 @@ pub(crate) struct Locals {
 }
 /// The profile of those who name none.
 const DEFAULT_PROFILE: &str = "linux";
+/// The largest MSS that a knob takes: the MTU bounds it.
+const LARGEST_MSS: &str = "65495 B";
 
 impl Default for Setup {
     fn default() -> Setup {
+        let mut stack = Stack::named(DEFAULT_PROFILE).expect("registered");
+        bound_mss_by_mtu(&mut stack);
         Setup {
-            stack: Stack::named(DEFAULT_PROFILE).expect("registered"),
+            stack,
             // In the networks from which packetdrill takes its own local addresses.
             local: Locals {
                 v4: Ipv4Addr::new(192, 168, 0, 2),
@@ -71,6 +75,11 @@ impl Setup {
     pub(crate) fn mechanisms(&self) -> Mechanisms {
         self.stack.mechanisms()
     }
+}
+
+/// Lets only the MTU bound the MSS, as on a host, until a flag sets it.
+pub(crate) fn bound_mss_by_mtu(stack: &mut Stack) {
+    stack.set("mss", LARGEST_MSS).expect("in its range");
 }
 
 impl Locals {

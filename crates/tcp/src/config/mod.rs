@@ -27,9 +27,9 @@ use crate::rtt::RtoBounds;
 use ackord_units::{Bytes, Contradiction, Knobs, Span};
 use ackord_wire::IpVersion;
 
-pub use answers::{AnswerLimit, MissingTimestamps, RepeatedSyn};
+pub use answers::{AnswerLimit, MissingTimestamps, RepeatedSyn, SynWithFin};
 pub use buffers::Buffers;
-pub use closing::{Closing, TimeWaitResets};
+pub use closing::{Closing, TimeWaitAnswers, TimeWaitResets};
 pub use retries::{GiveUp, Keepalive, Retries};
 pub use sending::{
     ClosedWindow, CwndUse, DuplicateReports, IdleRestart, Pacing, Sending, ShrunkWindow,
@@ -98,6 +98,9 @@ pub struct Config {
     /// the SYN-ACK again
     #[knob(default = "acknowledged", source = "RFC 9293 §3.10.7.4; syn-ack is Linux's")]
     pub repeated_syn: RepeatedSyn,
+    /// What becomes of a SYN that also carries FIN, at a listener: it opens a connection, or is dropped
+    #[knob(default = "accept", source = "RFC 9293 §3.10.7.2; drop is Linux's (tcp_rcv_state_process)")]
+    pub syn_with_fin: SynWithFin,
     /// How it closes.
     #[knob(flatten)]
     pub closing: Closing,

@@ -4,6 +4,7 @@
 //! refused segments in `refusal.rs`.
 
 use super::{CloseReason, Connection, PendingControl, Reader, reset_for};
+use crate::config::TimeWaitAnswers;
 use crate::ecn::MarkSeen;
 use crate::receiver::{Data, Owed, PayloadPlace};
 use crate::sender::{FinProgress, IncomingAck};
@@ -92,6 +93,8 @@ impl Connection {
             TcpState::TimeWait => {
                 if self.in_synchronized(trace, segment) && segment.flags.contains(Flags::FIN) {
                     self.on_fin_in_time_wait(trace.now);
+                } else if self.config.closing.time_wait_answers == TimeWaitAnswers::Others {
+                    self.on_other_in_time_wait(trace, segment);
                 }
             }
             _ => {
@@ -145,7 +148,7 @@ impl Connection {
     /// Whether an acknowledgment without anything else comes from right beyond the window: from a
     /// peer that has filled it, while a byte of that is missing here. RFC 9293 §3.4 would refuse
     /// it, and the answer would look like a duplicate acknowledgment to the peer.
-    fn is_bare_ack_at_edge(&self, segment: &Segment) -> bool {
+    pub(super) fn is_bare_ack_at_edge(&self, segment: &Segment) -> bool {
         segment.seq == self.receiver.edge()
             && segment.seq_len() == 0
             && !segment.flags.contains(Flags::RST)

@@ -2,7 +2,8 @@
 
 use super::Connection;
 use crate::receiver::Owed;
-use ackord_events::TcpState;
+use crate::trace::Trace;
+use ackord_events::{RefusalReason, Sink, TcpState};
 use ackord_units::{Seq, Time};
 use ackord_wire::{Flags, Segment};
 
@@ -25,6 +26,27 @@ impl Connection {
     pub(super) fn on_fin_in_time_wait(&mut self, now: Time) {
         self.timers.end_state(Some(now + self.config.closing.time_wait));
         self.receiver.owed = Owed::Now;
+    }
+
+    /// Takes in a segment without RST and SYN where TIME-WAIT answers all others than an empty one that is next in
+    /// sequence (`tcp_timewait_state_process`). One that acknowledges restarts the wait.
+    pub(super) fn on_other_in_time_wait<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        segment: &Segment,
+    ) {
+        let is_next = segment.seq == self.receiver.rcv_nxt && segment.seq_len() == 0;
+        if is_next || segment.flags.intersects(Flags::RST | Flags::SYN) {
+            return;
+        }
+        if segment.flags.contains(Flags::ACK) {
+            self.timers.end_state(Some(trace.now + self.config.closing.time_wait));
+        }
+        // What lies outside has been answered already.
+        let is_inside = self.receiver.acceptable(segment.seq, segment.seq_len());
+        if is_inside || self.is_bare_ack_at_edge(segment) {
+            self.refuse(trace, segment, RefusalReason::OutsideWindow);
+        }
     }
 
     /// Whether a SYN may open a new connection between the same ports while this one is in
