@@ -2,7 +2,8 @@
 # Runs tests and says at the end which ones this machine could not run, and how long each part took.
 #
 # Usage: scripts/test.sh all          every test but the long ones
-#        scripts/test.sh long         reproductions of papers, examples in documentation, the guide, fuzzing
+#        scripts/test.sh long         reproductions of papers, examples in documentation, packetdrill's suites, the
+#                                     guide, fuzzing
 #        scripts/test.sh quick CRATE  one crate's tests, or without a name those that only compute
 #
 # A test that lacks a tool or a right prints a line that starts with SKIPPED and passes, so that a
@@ -63,6 +64,7 @@ long() {
     # In one process, since the tests of a paper share its runs; built as for the other tests.
     part "reproductions of papers" cargo test --quiet --package ackord-papers --lib
     part "tests in documentation" doc_tests
+    part "packetdrill's suites" scripts/packetdrill-page.py
     part "pages of the guide" cargo run --quiet --package ackord-xtask -- guide
     # The same inputs every time, so that a change is not blamed for another's; `make fuzz` is free.
     part fuzzing env SEED=1 scripts/fuzz.sh 6

@@ -39,7 +39,8 @@ mod ts_clock;
 pub use config::{
     AnswerLimit, Buffers, ClosedWindow, Closing, Config, CwndUse, DuplicateReports, GiveUp,
     IdleRestart, InitialWindowBound, Keepalive, Mechanisms, MissingTimestamps, Offers, Pacing,
-    RepeatedSyn, Retries, Sending, ShrunkWindow, SynWithFin, TimeWaitAnswers, TimeWaitResets, TimeoutInRecovery, WindowLimits,
+    RepeatedSyn, Retries, Sending, ShrunkWindow, SynWithFin, TimeWaitAnswers, TimeWaitResets,
+    TimeoutInRecovery, WindowLimits,
 };
 pub use connection::{
     AgreedOptions, CloseReason, Connection, OutstandingSegments, Polled, RecoveryState, Snapshot,

@@ -197,13 +197,9 @@ mod tests {
 
     #[test]
     fn gaps_duplicates_and_the_end_are_acknowledged_at_once() {
-        for order in [
-            Order::OutOfOrder,
-            Order::Overlapping,
-            Order::FillsGap,
-            Order::Duplicate,
-            Order::Final,
-        ] {
+        for order in
+            [Order::OutOfOrder, Order::Overlapping, Order::FillsGap, Order::Duplicate, Order::Final]
+        {
             let mut policy = Delayed::new(2, Span::from_millis(200));
             let fit = Fit { order, ..Fit::in_order(1000) };
             assert_eq!(fit.ask(&mut policy, at(0)), AckDecision::Now);

@@ -99,7 +99,10 @@ pub struct Config {
     #[knob(default = "acknowledged", source = "RFC 9293 §3.10.7.4; syn-ack is Linux's")]
     pub repeated_syn: RepeatedSyn,
     /// What becomes of a SYN that also carries FIN, at a listener: it opens a connection, or is dropped
-    #[knob(default = "accept", source = "RFC 9293 §3.10.7.2; drop is Linux's (tcp_rcv_state_process)")]
+    #[knob(
+        default = "accept",
+        source = "RFC 9293 §3.10.7.2; drop is Linux's (tcp_rcv_state_process)"
+    )]
     pub syn_with_fin: SynWithFin,
     /// How it closes.
     #[knob(flatten)]
