@@ -91,10 +91,11 @@ impl Connection {
             TcpState::Listen => self.in_listen(trace, segment),
             TcpState::SynSent => self.in_syn_sent(trace, segment),
             TcpState::TimeWait => {
-                if self.in_synchronized(trace, segment) && segment.flags.contains(Flags::FIN) {
+                let passed = self.in_synchronized(trace, segment);
+                if passed && segment.flags.contains(Flags::FIN) {
                     self.on_fin_in_time_wait(trace.now);
                 } else if self.config.closing.time_wait_answers == TimeWaitAnswers::Others {
-                    self.on_other_in_time_wait(trace, segment);
+                    self.on_other_in_time_wait(trace, segment, passed);
                 }
             }
             _ => {
@@ -148,7 +149,7 @@ impl Connection {
     /// Whether an acknowledgment without anything else comes from right beyond the window: from a
     /// peer that has filled it, while a byte of that is missing here. RFC 9293 §3.4 would refuse
     /// it, and the answer would look like a duplicate acknowledgment to the peer.
-    pub(super) fn is_bare_ack_at_edge(&self, segment: &Segment) -> bool {
+    fn is_bare_ack_at_edge(&self, segment: &Segment) -> bool {
         segment.seq == self.receiver.edge()
             && segment.seq_len() == 0
             && !segment.flags.contains(Flags::RST)

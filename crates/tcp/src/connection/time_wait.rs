@@ -29,11 +29,13 @@ impl Connection {
     }
 
     /// Takes in a segment without RST and SYN where TIME-WAIT answers all others than an empty one that is next in
-    /// sequence (`tcp_timewait_state_process`). One that acknowledges restarts the wait.
+    /// sequence (`tcp_timewait_state_process`). One that acknowledges restarts the wait. `passed` is true if the first
+    /// six checks have let it pass: they have answered what they refuse, except a segment without ACK.
     pub(super) fn on_other_in_time_wait<S: Sink>(
         &mut self,
         trace: &mut Trace<'_, S>,
         segment: &Segment,
+        passed: bool,
     ) {
         let is_next = segment.seq == self.receiver.rcv_nxt && segment.seq_len() == 0;
         if is_next || segment.flags.intersects(Flags::RST | Flags::SYN) {
@@ -42,9 +44,12 @@ impl Connection {
         if segment.flags.contains(Flags::ACK) {
             self.timers.end_state(Some(trace.now + self.config.closing.time_wait));
         }
-        // What lies outside has been answered already.
-        let is_inside = self.receiver.acceptable(segment.seq, segment.seq_len());
-        if is_inside || self.is_bare_ack_at_edge(segment) {
+        let lacks_only_ack = || {
+            !segment.flags.contains(Flags::ACK)
+                && self.receiver.acceptable(segment.seq, segment.seq_len())
+                && self.refused_for_timestamp(trace.now, segment).is_none()
+        };
+        if passed || lacks_only_ack() {
             self.refuse(trace, segment, RefusalReason::OutsideWindow);
         }
     }
