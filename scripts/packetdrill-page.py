@@ -63,7 +63,7 @@ def checkouts(suites):
 def play(folder, suite, ip, scripts):
     """Plays scripts of `folder` with one IP version and returns those that pass."""
     environment = os.environ | {"IP": ip, "FLAGS": suite.get("flags", "")}
-    environment["LIBRARY"] = str(HERE / "target/debug/libackord_packetdrill.so")
+    environment.setdefault("LIBRARY", str(HERE / "target/debug/libackord_packetdrill.so"))
     if "mtu" in suite:
         environment["MTU"] = str(suite["mtu"])
     program = Path(os.environ["PACKETDRILL_SUITES"]).resolve() / PROGRAM
