@@ -4,8 +4,9 @@
     scripts/packetdrill-page.py [--write]
 
 --write writes the results into the page. The environment variable PACKETDRILL_SUITES names a folder with two checkouts,
-`packetdrill` (google/packetdrill, with its program built) and `tcp-testsuite` (freebsd-net/tcp-testsuite); where
-scripts/packetdrill-suites.toml names the commits. Without it, without these scripts or without root: SKIPPED.
+`packetdrill` (google/packetdrill, with its program built) and `tcp-testsuite` (freebsd-net/tcp-testsuite), of the
+commits in scripts/packetdrill-suites.toml. Without the variable, the checkouts or root it prints a line that starts with
+SKIPPED. LIBRARY names another build of the library than target/debug.
 """
 
 import hashlib
@@ -106,7 +107,7 @@ def played(suite, batches):
         for at in range(0, len(scripts), AT_ONCE)
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        passed = [result for result in pool.map(lambda run: play(*run), runs)]
+        passed = list(pool.map(lambda run: play(*run), runs))
     failed = {script for run, ok in zip(runs, passed) for script in run[3] if script not in ok}
     return {script for _, _, scripts in batches for script in scripts} - failed, failed
 
