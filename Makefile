@@ -54,7 +54,7 @@ test: ## install what is missing, pass every test but the long ones
 	@scripts/ui.sh tolerant
 	@scripts/test.sh all
 
-test-long: ## reproductions of papers, pages of the guide, fuzzing
+test-long: ## reproductions of papers, pages of the guide, packetdrill's suites, fuzzing
 	@scripts/install.sh build
 	@scripts/install.sh fuzz || echo "install: fuzzing will say SKIPPED" >&2
 	@scripts/test.sh long

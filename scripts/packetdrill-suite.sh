@@ -9,11 +9,12 @@
 #
 # FLAGS      more flags, after a comma (cc=reno)
 # IP         ipv4 (unless you say otherwise), ipv6 or ipv4-mapped-ipv6
+# MTU        bytes of the largest packet, unless a script sets it: 1500, and 1520 with ipv6
 # LIBRARY    another build than target/release
 set -u
 
 if [ $# -lt 2 ]; then
-    sed -n '2,14s/^# \{0,1\}//p' "$0"
+    sed -n '2,15s/^# \{0,1\}//p' "$0"
     exit 2
 fi
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -22,19 +23,18 @@ packetdrill=$(realpath "$1")
 shift
 [ -f "$library" ] || { echo "no $library: cargo build --release --package ackord-packetdrill"; exit 2; }
 
-mtu=1500
 case ${IP:=ipv4} in
     ipv6)
-        mtu=1520
+        mtu=${MTU:-1520}
         addresses="--local_ip=fd3d:0a0b:17d6::1 --gateway_ip=fd3d:0a0b:17d6:8888::1
                    --remote_ip=fd3d:fa7b:d17d::1"
         ;;
     *)
+        mtu=${MTU:-1500}
         addresses="--local_ip=192.168.0.1 --gateway_ip=192.168.0.1 --netmask_ip=255.255.0.0
                    --remote_ip=192.0.2.1"
         ;;
 esac
-flags=sysctls=host,mtu=$mtu${FLAGS:+,$FLAGS}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -57,9 +57,11 @@ find "$@" -name '*.pkt' | sort > "$work/scripts"
 passed=0 played=0
 while read -r script; do
     played=$((played + 1))
+    own=$(sed -n 's/^--mtu=//p' "$script")
+    flags=sysctls=host,mtu=${own:=$mtu}${FLAGS:+,$FLAGS}
     # shellcheck disable=SC2086 # addresses are several arguments
     if (cd "$(dirname "$script")" && timeout 60 unshare --net sh "$work/inside" "$work/bin" \
-            "$flags" "$library" "$packetdrill" --ip_version="$IP" --mtu=$mtu $addresses \
+            "$flags" "$library" "$packetdrill" --ip_version="$IP" --mtu="$own" $addresses \
             "$(basename "$script")") > "$work/said" 2>&1 < /dev/null; then
         passed=$((passed + 1))
         echo "OK    $script"

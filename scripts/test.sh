@@ -2,7 +2,8 @@
 # Runs tests and says at the end which ones this machine could not run, and how long each part took.
 #
 # Usage: scripts/test.sh all          every test but the long ones
-#        scripts/test.sh long         reproductions of papers, examples in documentation, the guide, fuzzing
+#        scripts/test.sh long         reproductions of papers, examples in documentation, packetdrill's suites, the
+#                                     guide, fuzzing
 #        scripts/test.sh quick CRATE  one crate's tests, or without a name those that only compute
 #
 # A test that lacks a tool or a right prints a line that starts with SKIPPED and passes, so that a
@@ -79,6 +80,7 @@ papers() {
 long() {
     part "reproductions of papers" papers
     part "tests in documentation" doc_tests
+    part "packetdrill's suites" scripts/packetdrill-page.py
     part "pages of the guide" scripts/xtask.sh guide
     part "scenarios at the ends of their ranges" scenarios
     # The same inputs every time, so that a change is not blamed for another's; `make fuzz` is free.

@@ -180,7 +180,7 @@ class Arrival:
     unacknowledged: int
     """Bytes received in order that no acknowledgment has covered, this segment included."""
     order: str
-    """How it fits in: "in-order", "out-of-order", "fills-gap", "duplicate" or "final"."""
+    """How it fits in: "in-order", "overlapping", "out-of-order", "fills-gap", "duplicate" or "final"."""
     push: bool
     """Whether the sender had nothing more to send behind it (PSH)."""
     unread: int

@@ -6,7 +6,7 @@
 //! what was said beside it; then `sysctls`, then the rest in the order given. Without a profile it is
 //! `linux`, for whose stack most scripts of packetdrill were written.
 
-use crate::setup::Setup;
+use crate::setup::{Setup, bound_mss_by_mtu};
 use crate::sysctl;
 use ackord_units::nearest_name;
 use std::fmt;
@@ -48,6 +48,7 @@ impl Setup {
         let first = |text: &&str| of_key(text, "profile") || of_key(text, SYSCTLS);
         for setting in settings().filter(|text| of_key(text, "profile")) {
             setup.stack.set_text(setting).map_err(|error| error.to_string())?;
+            bound_mss_by_mtu(&mut setup.stack);
         }
         for setting in settings().filter(|text| of_key(text, SYSCTLS)) {
             if setup.stack.profile() == "linux" {
@@ -128,6 +129,15 @@ mod tests {
         assert_eq!(setup.stack.ack.mechanism().name, "delayed");
         assert_eq!(setup.config(IpVersion::V4).mss, Bytes(536));
         assert_eq!(setup.config(IpVersion::V6).mss, Bytes(516));
+    }
+
+    #[test]
+    fn the_mtu_alone_bounds_the_mss_until_a_flag_sets_it() {
+        let mss = |flags| Setup::parse(flags).expect("valid").config(IpVersion::V4).mss;
+        assert_eq!(mss(""), Bytes(1_460));
+        assert_eq!(mss("mtu=9000"), Bytes(8_960));
+        assert_eq!(mss("mtu=9000,profile=rfc"), Bytes(8_960));
+        assert_eq!(mss("mtu=9000,mss=1000 B"), Bytes(1_000));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(crate) struct Setup {
     pub(crate) notsent_lowat: u32,
     /// net.ipv4.tcp_min_tso_segs.
     pub(crate) min_tso_segments: u64,
-    /// Whether PSH shows where segmentation offload would have cut; unsaid, for profile `linux`.
+    /// Whether segmentation is offloaded; as in the profile where absent.
     pub(crate) gso: Option<bool>,
     /// The flags, if they ask for the sysctls of the host, which may be others each time.
     pub(crate) of_host: Option<String>,
@@ -34,11 +34,15 @@ pub(crate) struct Locals {
 }
 /// The profile of those who name none.
 const DEFAULT_PROFILE: &str = "linux";
+/// The largest MSS that a knob takes: the MTU bounds it.
+const LARGEST_MSS: &str = "65495 B";
 
 impl Default for Setup {
     fn default() -> Setup {
+        let mut stack = Stack::named(DEFAULT_PROFILE).expect("registered");
+        bound_mss_by_mtu(&mut stack);
         Setup {
-            stack: Stack::named(DEFAULT_PROFILE).expect("registered"),
+            stack,
             // In the networks from which packetdrill takes its own local addresses.
             local: Locals {
                 v4: Ipv4Addr::new(192, 168, 0, 2),
@@ -62,22 +66,20 @@ impl Setup {
         let headers = Bytes(u64::from(ip.header_len()) + 20);
         config.mss = config.mss.min(Bytes(u64::from(self.mtu)).saturating_sub(headers));
         config.ip = ip;
-        // The endpoint knows the usual least number of segments; others only show in PSH.
-        let usual = self.offload() == Some(Setup::default().min_tso_segments);
-        config.sending.offload = usual;
+        config.sending.offload = self.gso.unwrap_or(config.sending.offload);
+        config.min_tso_segments = Some(self.min_tso_segments);
         config
-    }
-
-    /// The fewest segments of a packet where segmentation is offloaded.
-    pub(crate) fn offload(&self) -> Option<u64> {
-        let is_on = self.gso.unwrap_or(self.stack.config().sending.offload);
-        is_on.then_some(self.min_tso_segments)
     }
 
     /// The mechanisms of an endpoint, newly built.
     pub(crate) fn mechanisms(&self) -> Mechanisms {
         self.stack.mechanisms()
     }
+}
+
+/// Lets only the MTU bound the MSS, as on a host, until a flag sets it.
+pub(crate) fn bound_mss_by_mtu(stack: &mut Stack) {
+    stack.set("mss", LARGEST_MSS).expect("in its range");
 }
 
 impl Locals {

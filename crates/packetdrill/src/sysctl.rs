@@ -78,7 +78,7 @@ pub(crate) const SYSCTLS: &[Sysctl] = &[
     means("net.ipv4.tcp_comp_sack_nr", Number("ack.sack_compression_limit", ""), "`ack.sack_compression_limit` where the policy has one"),
     means("net.ipv4.tcp_fack", Nothing, "nothing, as in a kernel since 4.15"),
     means("net.ipv4.tcp_tso_win_divisor", Nothing, "nothing: a segment that may leave does not wait for more"),
-    means("net.ipv4.tcp_min_tso_segs", More(min_tso_segs), "where PSH is seen with `gso=on`"),
+    means("net.ipv4.tcp_min_tso_segs", More(min_tso_segs), "the fewest segments of a packet with `gso=on`"),
     means("net.ipv4.tcp_autocorking", Nothing, "nothing: no queue of a device holds segments"),
     means("net.ipv4.tcp_limit_output_bytes", Nothing, "nothing: no queue of a device holds segments"),
     means("net.ipv4.tcp_pacing_ss_ratio", Nothing, "nothing: what is paced, is paced at 200 %"),

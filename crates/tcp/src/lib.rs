@@ -39,7 +39,8 @@ mod ts_clock;
 pub use config::{
     AnswerLimit, Buffers, ClosedWindow, Closing, Config, CwndUse, DuplicateReports, GiveUp,
     IdleRestart, InitialWindowBound, Keepalive, Mechanisms, MissingTimestamps, Offers, Pacing,
-    RepeatedSyn, Retries, Sending, ShrunkWindow, TimeWaitResets, TimeoutInRecovery, WindowLimits,
+    RepeatedSyn, Retries, Sending, ShrunkWindow, SynWithFin, TimeWaitAnswers, TimeWaitResets,
+    TimeoutInRecovery, WindowLimits,
 };
 pub use connection::{
     AgreedOptions, CloseReason, Connection, OutstandingSegments, Polled, RecoveryState, Snapshot,
@@ -49,5 +50,5 @@ pub use ecn::{EcnUse, MarkSeen, Outbound};
 pub use mode::{MODE, Mode};
 pub use receiver::PayloadPlace;
 pub use rtt::{RtoBounds, RttEstimator, Variance, Window};
-pub use sender::{offload_rate, offload_segments};
+pub use sender::offload_rate;
 pub use ts_clock::TimestampEcho;

@@ -8,10 +8,9 @@
 
 use super::World;
 use super::link::Link;
-use super::offload::pacing_rate;
 use super::socket::{Socket, State};
 use ackord_events::TcpState;
-use ackord_tcp::{RecoveryState, Snapshot};
+use ackord_tcp::{RecoveryState, Snapshot, offload_rate};
 use ackord_units::{Bytes, Span, Time};
 use ackord_wire::Side;
 
@@ -23,6 +22,14 @@ const NO_SSTHRESH: u32 = 0x7fff_ffff;
 /// Linux's numbers of states in which a socket is not connected.
 const CLOSE: u8 = 7;
 const LISTEN: u8 = 10;
+
+/// Bytes in a second: the control's own, or the kernel's 2 cwnd/SRTT in slow start and 1.2 beyond.
+fn pacing_rate(snapshot: &Snapshot) -> u64 {
+    match snapshot.pacing_rate {
+        Some(rate) => rate.as_bits_per_sec() / 8,
+        None => offload_rate(snapshot.cwnd, snapshot.ssthresh, snapshot.srtt),
+    }
+}
 
 /// The structure as it is written.
 struct Info([u8; TCP_INFO_LEN]);

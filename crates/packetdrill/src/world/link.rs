@@ -1,7 +1,6 @@
 //! One connection with its bytes: the endpoint decides, this holds what it decides about.
 
 use super::Departed;
-use super::offload::{Offload, without_push};
 use super::tally::Tally;
 use ackord_events::{NoSink, TcpState};
 use ackord_tcp::nagle::Off;
@@ -64,8 +63,6 @@ pub(crate) struct Link {
     /// Stream offset at which a write with MSG_MORE ended, the last one: no PSH there.
     unpushed_end: Option<u64>,
     nagle: NagleVariant,
-    /// The packets of a kernel that leaves segmentation to others; nothing if each segment is one.
-    offload: Option<Offload>,
     held_since: Option<Time>,
     identification: u16,
 }
@@ -95,7 +92,6 @@ impl Link {
             record_ends: VecDeque::new(),
             unpushed_end: None,
             nagle,
-            offload: None,
             held_since: None,
             identification: 0,
         }
@@ -137,9 +133,9 @@ impl Link {
     /// Timers that are due at `now` act.
     pub(crate) fn handle_deadline(&mut self, now: Time) {
         if self.held_since.is_some_and(|since| since + CORK_CEILING <= now) {
-            self.hand_over_all();
-            // tcp_write_wakeup sets it.
+            // tcp_write_wakeup sets PSH.
             self.unpushed_end = None;
+            self.hand_over_all();
         }
         if self.connection.deadline().is_some_and(|at| at <= now) {
             let before = self.connection.state();
@@ -159,14 +155,8 @@ impl Link {
             if pushes {
                 self.connection.set_nagle(Box::new(Off));
             }
-            let mut burst = Vec::new();
             while let Some(outbound) = self.connection.poll_segment(now, &mut NoSink) {
-                let offset = self.connection.send_offset(outbound.segment.seq).unwrap_or(0);
-                burst.push((offset, outbound));
-            }
-            self.set_push(&mut burst);
-            for (_, outbound) in &burst {
-                self.depart(now, outbound, outbox);
+                self.depart(now, &outbound, outbox);
             }
             if pushes {
                 self.connection.set_nagle(self.nagle.config().build());
@@ -179,22 +169,6 @@ impl Link {
         }
         let is_busy = self.unacknowledged() > 0;
         self.tally.note_busy(now, is_busy, is_busy && self.is_window_limited());
-    }
-
-    /// PSH as a kernel sets it that hands several segments over at once, and not where more follows.
-    fn set_push(&mut self, burst: &mut [(u64, Outbound)]) {
-        // What the endpoint takes for the end may be where a cork begins to hold back.
-        let is_cut = self.held() > 0 && self.record_ends.front() != Some(&self.handed);
-        let cut = is_cut.then_some(self.handed);
-        for (offset, Outbound { segment, .. }) in burst.iter_mut() {
-            let end = Some(*offset + u64::from(segment.payload_len));
-            if segment.payload_len > 0 && (end == self.unpushed_end || end == cut) {
-                segment.flags = without_push(segment.flags);
-            }
-        }
-        let Some(offload) = &mut self.offload else { return };
-        offload.forget_below(self.connection.bytes_acked());
-        offload.set_push(burst, &self.connection.snapshot());
     }
 
     fn depart(&mut self, now: Time, outbound: &Outbound, outbox: &mut VecDeque<Departed>) {
@@ -247,12 +221,6 @@ impl Link {
     /// Whether what was written so far ends in the middle of something (MSG_MORE).
     pub(crate) fn note_more(&mut self, more: bool) {
         self.unpushed_end = more.then(|| self.send.end());
-    }
-
-    /// Segments leave as a kernel's do that has segmentation offload, whose packets have no fewer
-    /// than `least` segments if there is as much to send.
-    pub(crate) fn set_offload(&mut self, least: u64) {
-        self.offload = Some(Offload::new(least));
     }
 
     /// What was written so far is a record: the segment that holds its end holds nothing after it.
@@ -339,9 +307,7 @@ impl Link {
         let held = end - self.handed;
         let is_record = !self.record_ends.is_empty();
         if self.cork == Cork::Out || is_record || held == 0 {
-            if held > 0 {
-                self.handed += self.connection.write(Bytes(held)).get();
-            }
+            self.hand_over_bytes(held, true);
             self.held_since = None;
             return;
         }
@@ -349,18 +315,23 @@ impl Link {
         let waiting = snapshot.unsent.get() + held;
         let whole = waiting - waiting % snapshot.smss.get().max(1);
         let now_known = whole.saturating_sub(snapshot.unsent.get()).min(held);
-        self.handed += self.connection.write(Bytes(now_known)).get();
+        self.hand_over_bytes(now_known, now_known == held);
         self.held_since = if now_known == held { None } else { self.held_since.or(Some(now)) };
     }
 
     /// What a cork holds back leaves with the next poll; what is written later is held again.
     pub(crate) fn hand_over_all(&mut self) {
-        let held = self.held();
-        if held > 0 {
-            self.handed += self.connection.write(Bytes(held)).get();
-        }
+        self.hand_over_bytes(self.held(), true);
         self.record_ends.clear();
         self.held_since = None;
+    }
+
+    /// Lets the endpoint know of the next `len` bytes. `is_end` is false if a cork holds back what follows: then, and
+    /// after MSG_MORE, the last byte carries no PSH.
+    fn hand_over_bytes(&mut self, len: u64, is_end: bool) {
+        let push = is_end && self.unpushed_end != Some(self.handed + len);
+        let write = if push { Connection::write } else { Connection::write_more };
+        self.handed += write(&mut self.connection, Bytes(len)).get();
     }
 
     /// Notes what a connection that has just ended leaves for the application (tcp_reset and

@@ -15,7 +15,6 @@
 //! | `sockopt.rs` | setsockopt and getsockopt, ioctl and fcntl |
 //! | `tests.rs` | any calls in any order |
 //! | `info.rs` | the kernel's `struct tcp_info` |
-//! | `offload.rs` | where segmentation offload shows |
 //!
 //! A call that cannot be answered yet says so ([`Attempt::Wait`]) and is tried again whenever
 //! something has happened; who waits, and for how long, is the door's business.
@@ -24,7 +23,6 @@
 mod info;
 mod link;
 mod listening;
-mod offload;
 mod option_table;
 mod options;
 mod pipe;

@@ -33,6 +33,27 @@ impl Options {
         self.integers.get(&name).copied().unwrap_or(initial)
     }
 
+    /// The same for an option whose initial value is a sysctl's, as `config` has it.
+    pub(super) fn integer_with(&self, name: Name, config: &Config) -> i32 {
+        let keepalive = config.keepalive;
+        let secs = |span: Span| (span.as_millis() / 1_000) as i32;
+        let linear = config.retries.syn_linear;
+        let initial = match name {
+            (IPPROTO_TCP, TCP_KEEPIDLE) => Some(secs(keepalive.idle)),
+            (IPPROTO_TCP, TCP_KEEPINTVL) => Some(secs(keepalive.interval)),
+            (IPPROTO_TCP, TCP_KEEPCNT) => Some(keepalive.probes as i32),
+            (IPPROTO_TCP, TCP_SYNCNT) => {
+                config.retries.syn.map(|all| all.saturating_sub(linear) as i32)
+            }
+            (IPPROTO_TCP, TCP_LINGER2) => config.closing.fin_wait_2_timeout.map(secs),
+            _ => None,
+        };
+        match (self.integers.get(&name), initial) {
+            (None, Some(initial)) => initial,
+            _ => self.integer(name),
+        }
+    }
+
     pub(super) fn is_on(&self, name: Name) -> bool {
         self.integer(name) != 0
     }

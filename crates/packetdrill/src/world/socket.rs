@@ -302,9 +302,6 @@ impl World {
         let connection = Connection::listen(config, mechanisms, id, iss);
         let mut link = Link::new(endpoints, connection, (window, nagle));
         link.ttl = options.ttl(ip);
-        if let Some(least) = self.setup.offload() {
-            link.set_offload(least);
-        }
         link.cork = options.cork();
         let key = LinkKey(number);
         self.links.insert(key, link);

@@ -133,6 +133,7 @@ impl World {
 
     /// What an option is, as long as the kernel would answer it.
     pub(crate) fn option(&mut self, fd: i32, name: Name) -> Result<Vec<u8>, Errno> {
+        self.setup.refresh();
         let socket = self.socket(fd)?;
         let config = self.setup.config(IpVersion::V4);
         let twice = |bytes: Bytes| (bytes.get() * 2).min(i32::MAX as u64) as i32;
@@ -177,7 +178,9 @@ impl World {
             // No control here has anything to add: no bytes, as of the kernel's own CUBIC.
             (IPPROTO_TCP, TCP_CC_INFO) => return Ok(Vec::new()),
             (SOL_SOCKET, SO_MEMINFO) => return Ok(self.memory(fd, config)),
-            _ if INTEGERS.iter().any(|option| option.name == name) => socket.options.integer(name),
+            _ if INTEGERS.iter().any(|option| option.name == name) => {
+                socket.options.integer_with(name, &config)
+            }
             _ => return Err(Errno::ENOPROTOOPT),
         };
         Ok(number.to_ne_bytes().to_vec())

@@ -158,6 +158,22 @@ static void tcp_info(void)
     close_stack();
 }
 
+/* What a program has not set is what the sysctls say. */
+static void initial_values(void)
+{
+    open_stack("net.ipv4.tcp_keepalive_time=15,net.ipv4.tcp_keepalive_intvl=16,"
+               "net.ipv4.tcp_keepalive_probes=8,net.ipv4.tcp_syn_retries=3,net.ipv4.tcp_fin_timeout=17");
+    int fd = pd.socket(pd.userdata, AF_INET, SOCK_STREAM, IPPROTO_TCP);
+    EQUAL(get(fd, IPPROTO_TCP, TCP_KEEPIDLE), 15);
+    EQUAL(get(fd, IPPROTO_TCP, TCP_KEEPINTVL), 16);
+    EQUAL(get(fd, IPPROTO_TCP, TCP_KEEPCNT), 8);
+    EQUAL(get(fd, IPPROTO_TCP, TCP_SYNCNT), 3);
+    EQUAL(get(fd, IPPROTO_TCP, TCP_LINGER2), 17);
+    EQUAL(set(fd, IPPROTO_TCP, TCP_KEEPIDLE, 30), 0);
+    EQUAL(get(fd, IPPROTO_TCP, TCP_KEEPIDLE), 30);
+    close_stack();
+}
+
 /* The states of a connection as the kernel numbers them. */
 static void states(void)
 {
@@ -383,6 +399,7 @@ void option_tests(void)
 {
     tcp_info();
     states();
+    initial_values();
     integers();
     structures();
     effects();

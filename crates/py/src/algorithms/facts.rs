@@ -213,6 +213,7 @@ impl Arrival {
             unacknowledged: arrival.unacknowledged.get(),
             order: match arrival.order {
                 ack::Order::InOrder => "in-order",
+                ack::Order::Overlapping => "overlapping",
                 ack::Order::OutOfOrder => "out-of-order",
                 ack::Order::FillsGap => "fills-gap",
                 ack::Order::Duplicate => "duplicate",

@@ -3,7 +3,9 @@
 use super::object::{Class, Object, give_random};
 use super::{bytes, time_from};
 use crate::errors::bad_input;
-use ackord_traffic::{Application, Socket, Step, Transfer, Workload, WorkloadKnobs, Workloads};
+use ackord_traffic::{
+    Application, DrawBudget, Socket, Step, Transfer, Workload, WorkloadKnobs, Workloads,
+};
 use ackord_units::{Bytes, RandomStream, Time};
 use ackord_wire::Side;
 use pyo3::intern;
@@ -177,7 +179,7 @@ impl Application for End {
         self.deadline
     }
 
-    fn size(&self) -> Option<Bytes> {
+    fn size(&self, _budget: &mut DrawBudget) -> Option<Bytes> {
         self.size
     }
 

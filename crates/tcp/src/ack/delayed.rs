@@ -130,7 +130,8 @@ impl DelayRule {
         arrival: &Arrival<'_>,
         timeout: Span,
     ) -> AckDecision {
-        // RFC 5681 §4.2: at once for out-of-order segments and for those that fill a gap.
+        // RFC 5681 §4.2: at once for out-of-order segments, which a partial duplicate is too, and for those that fill
+        // a gap.
         self.waiting_segments += 1;
         let enough = match self.counted {
             Counted::FullSized => {
@@ -196,7 +197,9 @@ mod tests {
 
     #[test]
     fn gaps_duplicates_and_the_end_are_acknowledged_at_once() {
-        for order in [Order::OutOfOrder, Order::FillsGap, Order::Duplicate, Order::Final] {
+        for order in
+            [Order::OutOfOrder, Order::Overlapping, Order::FillsGap, Order::Duplicate, Order::Final]
+        {
             let mut policy = Delayed::new(2, Span::from_millis(200));
             let fit = Fit { order, ..Fit::in_order(1000) };
             assert_eq!(fit.ask(&mut policy, at(0)), AckDecision::Now);

@@ -104,6 +104,9 @@ pub struct ReceiveWindow {
 pub enum Order {
     /// It is the next one, and nothing waits beyond it.
     InOrder,
+    /// It begins before what is next and ends after it: part of it had been received before. Nothing waits beyond
+    /// it.
+    Overlapping,
     /// It leaves a gap before it.
     OutOfOrder,
     /// It fills a gap, wholly or in part.

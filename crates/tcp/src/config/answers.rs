@@ -33,6 +33,15 @@ pub enum MissingTimestamps {
     Drop,
 }
 
+/// What becomes of a SYN that also carries FIN, at a listener.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum SynWithFin {
+    /// It opens a connection; the FIN is left to be retransmitted (RFC 9293 §3.10.7.2).
+    Accept,
+    /// It is dropped without an answer.
+    Drop,
+}
+
 /// What answers a SYN that comes again before the handshake is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum RepeatedSyn {

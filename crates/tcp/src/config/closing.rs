@@ -21,6 +21,22 @@ pub struct Closing {
         source = "RFC 9293 §3.6.1 asks for 4 min; 60 s is what common stacks use"
     )]
     pub time_wait: Span,
+    /// Which segments TIME-WAIT answers besides a FIN: those outside the window; or all except an empty one that
+    /// is next in sequence
+    #[knob(
+        default = "outside-window",
+        source = "RFC 9293 §3.10.7.4; others is Linux's (tcp_timewait_state_process)"
+    )]
+    pub time_wait_answers: TimeWaitAnswers,
+}
+
+/// Which segments TIME-WAIT answers besides a FIN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum TimeWaitAnswers {
+    /// Those outside the window (RFC 9293 §3.10.7.4).
+    OutsideWindow,
+    /// All except an empty one that is next in sequence.
+    Others,
 }
 
 /// Whether a reset may cut TIME-WAIT short.

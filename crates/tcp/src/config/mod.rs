@@ -27,9 +27,9 @@ use crate::rtt::RtoBounds;
 use ackord_units::{Bytes, Contradiction, Knobs, Span};
 use ackord_wire::IpVersion;
 
-pub use answers::{AnswerLimit, MissingTimestamps, RepeatedSyn};
+pub use answers::{AnswerLimit, MissingTimestamps, RepeatedSyn, SynWithFin};
 pub use buffers::Buffers;
-pub use closing::{Closing, TimeWaitResets};
+pub use closing::{Closing, TimeWaitAnswers, TimeWaitResets};
 pub use retries::{GiveUp, Keepalive, Retries};
 pub use sending::{
     ClosedWindow, CwndUse, DuplicateReports, IdleRestart, Pacing, Sending, ShrunkWindow,
@@ -98,6 +98,12 @@ pub struct Config {
     /// the SYN-ACK again
     #[knob(default = "acknowledged", source = "RFC 9293 §3.10.7.4; syn-ack is Linux's")]
     pub repeated_syn: RepeatedSyn,
+    /// What becomes of a SYN that also carries FIN, at a listener: it opens a connection, or is dropped
+    #[knob(
+        default = "accept",
+        source = "RFC 9293 §3.10.7.2; drop is Linux's (tcp_rcv_state_process)"
+    )]
+    pub syn_with_fin: SynWithFin,
     /// How it closes.
     #[knob(flatten)]
     pub closing: Closing,
@@ -105,6 +111,9 @@ pub struct Config {
     /// number where absent. A host gives all connections between the same two ports the same, so
     /// that one which follows another does not look older than it to PAWS (RFC 7323 §5.3, RFC 6191).
     pub timestamp_offset: Option<u32>,
+    /// Fewest segments of a packet where segmentation is offloaded and as many may be sent
+    /// (net.ipv4.tcp_min_tso_segs); two where absent.
+    pub min_tso_segments: Option<u64>,
     /// Which IP the connection runs over: says which MSS a peer has that does not say.
     pub ip: IpVersion,
 }

@@ -50,10 +50,10 @@ pub struct Sending {
     /// segment from below the window
     #[knob(default = "probe", source = "RFC 9293 §3.8.6, §3.8.6.1; timeout is Linux's")]
     pub closed_window: ClosedWindow,
-    /// Segmentation offload as it shows on the wire: PSH on the last of two or more segments of
-    /// new data that leave together, as many as leave in a millisecond; and one that could leave
-    /// by itself waits for another where the next acknowledgment is due. A kernel that receives
-    /// acknowledges by itself what carries PSH
+    /// Segmentation offload as it shows on the wire: PSH on the last of two or more segments that
+    /// are sent as one packet, new or retransmitted, as many as leave in a millisecond; and one
+    /// that could leave by itself waits for another where the next acknowledgment is due. A kernel
+    /// that receives acknowledges by itself what carries PSH
     #[knob(
         default = "off",
         source = "Linux's tcp_tso_autosize, __tcp_transmit_skb, tcp_tso_should_defer"

@@ -5,7 +5,7 @@
 
 use super::{CloseReason, Connection, Opened, PendingControl, Syn, options, reset_for};
 use crate::ack::Opening;
-use crate::config::RepeatedSyn;
+use crate::config::{RepeatedSyn, SynWithFin};
 use crate::ecn::EcnState;
 use crate::receiver::Owed;
 use crate::sender::FinProgress;
@@ -21,6 +21,11 @@ impl Connection {
         }
         if segment.flags.contains(Flags::ACK) {
             self.pending_control = Some(PendingControl::Answer(reset_for(segment)));
+            return;
+        }
+        if segment.flags.contains(Flags::SYN | Flags::FIN)
+            && self.config.syn_with_fin == SynWithFin::Drop
+        {
             return;
         }
         if segment.flags.contains(Flags::SYN) {

@@ -229,12 +229,21 @@ impl Connection {
 
     /// The application writes `bytes`; returns how many the send buffer takes.
     pub fn write(&mut self, bytes: Bytes) -> Bytes {
+        self.write_with(bytes, true)
+    }
+
+    /// The same, but the segment that ends with these bytes carries no PSH: more is to follow (MSG_MORE).
+    pub fn write_more(&mut self, bytes: Bytes) -> Bytes {
+        self.write_with(bytes, false)
+    }
+
+    fn write_with(&mut self, bytes: Bytes, push: bool) -> Bytes {
         match self.state {
             TcpState::Listen
             | TcpState::SynSent
             | TcpState::SynReceived
             | TcpState::Established
-            | TcpState::CloseWait => self.sender.write(bytes),
+            | TcpState::CloseWait => self.sender.write(bytes, push),
             _ => Bytes::ZERO,
         }
     }

@@ -4,6 +4,7 @@
 //! refused segments in `refusal.rs`.
 
 use super::{CloseReason, Connection, PendingControl, Reader, reset_for};
+use crate::config::TimeWaitAnswers;
 use crate::ecn::MarkSeen;
 use crate::receiver::{Data, Owed, PayloadPlace};
 use crate::sender::{FinProgress, IncomingAck};
@@ -90,8 +91,11 @@ impl Connection {
             TcpState::Listen => self.in_listen(trace, segment),
             TcpState::SynSent => self.in_syn_sent(trace, segment),
             TcpState::TimeWait => {
-                if self.in_synchronized(trace, segment) && segment.flags.contains(Flags::FIN) {
+                let passed = self.in_synchronized(trace, segment);
+                if passed && segment.flags.contains(Flags::FIN) {
                     self.on_fin_in_time_wait(trace.now);
+                } else if self.config.closing.time_wait_answers == TimeWaitAnswers::Others {
+                    self.on_other_in_time_wait(trace, segment, passed);
                 }
             }
             _ => {

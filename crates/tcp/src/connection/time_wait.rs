@@ -2,7 +2,8 @@
 
 use super::Connection;
 use crate::receiver::Owed;
-use ackord_events::TcpState;
+use crate::trace::Trace;
+use ackord_events::{RefusalReason, Sink, TcpState};
 use ackord_units::{Seq, Time};
 use ackord_wire::{Flags, Segment};
 
@@ -25,6 +26,32 @@ impl Connection {
     pub(super) fn on_fin_in_time_wait(&mut self, now: Time) {
         self.timers.end_state(Some(now + self.config.closing.time_wait));
         self.receiver.owed = Owed::Now;
+    }
+
+    /// Takes in a segment without RST and SYN where TIME-WAIT answers all others than an empty one that is next in
+    /// sequence (`tcp_timewait_state_process`). One that acknowledges restarts the wait. `passed` is true if the first
+    /// six checks have let it pass: they have answered what they refuse, except a segment without ACK.
+    pub(super) fn on_other_in_time_wait<S: Sink>(
+        &mut self,
+        trace: &mut Trace<'_, S>,
+        segment: &Segment,
+        passed: bool,
+    ) {
+        let is_next = segment.seq == self.receiver.rcv_nxt && segment.seq_len() == 0;
+        if is_next || segment.flags.intersects(Flags::RST | Flags::SYN) {
+            return;
+        }
+        if segment.flags.contains(Flags::ACK) {
+            self.timers.end_state(Some(trace.now + self.config.closing.time_wait));
+        }
+        let lacks_only_ack = || {
+            !segment.flags.contains(Flags::ACK)
+                && self.receiver.acceptable(segment.seq, segment.seq_len())
+                && self.refused_for_timestamp(trace.now, segment).is_none()
+        };
+        if passed || lacks_only_ack() {
+            self.refuse(trace, segment, RefusalReason::OutsideWindow);
+        }
     }
 
     /// Whether a SYN may open a new connection between the same ports while this one is in

@@ -231,6 +231,7 @@ impl Receiver {
             (_, false, _) => Order::Duplicate,
             (_, true, false) => Order::OutOfOrder,
             (_, true, true) if had_gap => Order::FillsGap,
+            (_, true, true) if seq.before(before) => Order::Overlapping,
             (_, true, true) => Order::InOrder,
         };
         if delivered > 0 && self.sizing.is_some() {

@@ -71,7 +71,7 @@ mod validation;
 pub(crate) use incoming::IncomingAck;
 pub(crate) use loss_recovery::Phase;
 pub(crate) use next::Outgoing;
-pub use offload::{offload_rate, offload_segments};
+pub use offload::offload_rate;
 pub(crate) use queue::FinProgress;
 pub(crate) use sent::SentState;
 pub(crate) use straight::Next;
@@ -188,7 +188,7 @@ impl Sender {
             tail: None,
             marks: Marks::Off,
             usage: Usage::new(config, iss),
-            packet: OpenPacket::new(config.sending.offload),
+            packet: OpenPacket::new(config),
             pacer: Pacer::new(config.pacing),
             last_reported_window: (Bytes::ZERO, Bytes::ZERO),
             plain: false,
@@ -241,9 +241,9 @@ impl Sender {
         !self.board.is_empty() || self.queue.has_unsent() || self.persist.byte_out()
     }
 
-    pub(crate) fn write(&mut self, bytes: Bytes) -> Bytes {
+    pub(crate) fn write(&mut self, bytes: Bytes, push: bool) -> Bytes {
         self.note_if_app_limited();
-        self.queue.write(bytes)
+        self.queue.write(bytes, push)
     }
 
     fn flight(&self) -> Flight {

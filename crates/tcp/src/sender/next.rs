@@ -16,7 +16,7 @@ pub(crate) struct Outgoing {
     pub(crate) seq: Seq,
     pub(crate) payload: u32,
     pub(crate) fin: bool,
-    /// It ends what the application has written so far.
+    /// Whether it carries PSH: it ends what the application has written so far, or a packet of several segments.
     pub(crate) push: bool,
     pub(crate) kind: SegmentKind,
 }
@@ -27,6 +27,14 @@ enum NewData {
     /// The peer's window is too small and nothing is outstanding: only a probe can help.
     WindowClosed,
     Wait,
+}
+
+/// What becomes of the next segment that is known to be lost.
+enum NextLost {
+    Ready(Sent),
+    /// The windows have no room for it.
+    HeldBack,
+    Nothing,
 }
 
 /// What may keep new data back.
@@ -50,28 +58,50 @@ impl Sender {
         {
             return Some(probe);
         }
-        // While a timeout is looked into, only the first segment is retransmitted.
-        let held = self.frto.is_undecided() && !self.recovery.is_forced();
-        if !held && let Some(lost) = self.board.next_lost() {
-            let len = Bytes(u64::from(lost.seq_len()));
-            let kept_back = !self.recovery.is_forced() && self.allowance() < len;
-            if kept_back || self.window_keeps_back(&lost) {
+        match self.next_lost() {
+            NextLost::Ready(lost) => return Some(self.retransmit(now, lost)),
+            NextLost::HeldBack => {
                 self.recovery.unforce();
                 return None;
             }
-            return Some(self.retransmit(now, lost));
+            NextLost::Nothing => self.recovery.unforce(),
         }
-        self.recovery.unforce();
         match self.new_data(room, Gate::Windows) {
             NewData::Ready(_) if self.defers(now, room) => None,
             NewData::Ready(outgoing) => {
-                let outgoing = self.packed(outgoing, room);
                 self.send_new(now, &outgoing);
-                Some(outgoing)
+                Some(self.packed(outgoing, room))
             }
             NewData::WindowClosed => self.probe(now),
             NewData::Wait => self.last_resort(now),
         }
+    }
+
+    /// The next segment that is known to be lost, and whether it may be sent now.
+    fn next_lost(&mut self) -> NextLost {
+        // While a timeout is looked into, only the first segment is retransmitted.
+        if self.frto.is_undecided() && !self.recovery.is_forced() {
+            return NextLost::Nothing;
+        }
+        let Some(lost) = self.board.next_lost() else { return NextLost::Nothing };
+        let len = Bytes(u64::from(lost.seq_len()));
+        let has_room = self.recovery.is_forced() || self.allowance() >= len;
+        if has_room && !self.window_keeps_back(&lost) {
+            NextLost::Ready(lost)
+        } else {
+            NextLost::HeldBack
+        }
+    }
+
+    /// Whether the segment after `sent` is sent right after it: of what is lost after a retransmission, of new data
+    /// otherwise.
+    pub(super) fn is_followed(&mut self, sent: &Outgoing, room: Bytes) -> bool {
+        if sent.kind == SegmentKind::Retransmission {
+            let next = sent.seq + sent.payload;
+            return matches!(self.next_lost(), NextLost::Ready(lost) if lost.seq == next);
+        }
+        let next = self.new_data(room, Gate::Windows);
+        matches!(next, NewData::Ready(next) if next.payload > 0)
     }
 
     /// What the congestion window, or the recovery, lets out now.
@@ -143,13 +173,9 @@ impl Sender {
         if self.timer.at().is_none() {
             self.restart_rto(now);
         }
-        Outgoing {
-            seq: lost.seq,
-            payload: lost.payload,
-            fin: lost.fin,
-            push: lost.push,
-            kind: SegmentKind::Retransmission,
-        }
+        let Sent { seq, payload, fin, push, .. } = lost;
+        let kind = SegmentKind::Retransmission;
+        self.packed(Outgoing { seq, payload, fin, push, kind }, Bytes::MAX)
     }
 
     /// A tail loss probe (RFC 8985 §7.3): new data if there is some, or else the last segment.
@@ -213,7 +239,7 @@ impl Sender {
             seq: self.queue.snd_nxt(),
             payload,
             fin,
-            push: all && payload > 0,
+            push: all && payload > 0 && self.queue.pushes_end(),
             kind: SegmentKind::New,
         })
     }

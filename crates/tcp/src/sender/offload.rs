@@ -1,13 +1,15 @@
-//! Segmentation offload as it shows on the wire: a kernel hands several segments of new data over as one
-//! packet, and waits a moment where one alone could leave (`tcp_tso_should_defer`). It sets PSH on each packet
-//! of two or more (`__tcp_transmit_skb`); whoever cuts it up leaves that to the last piece. A receiver that is
-//! a kernel, too, acknowledges such a piece by itself.
+//! Segmentation offload as it shows on the wire: a kernel hands several segments over as one packet, and waits a
+//! moment where one alone could leave (`tcp_tso_should_defer`). It sets PSH on each packet of two or more as it is
+//! sent (`__tcp_transmit_skb`), not on what it keeps for retransmission; whoever cuts it up leaves that to the last
+//! piece. A receiver that is a kernel, too, acknowledges such a piece by itself.
 //!
 //! Not modelled: where one write's buffer ends and the next one's begins, which a packet does not cross.
 
 use super::sent::Sent;
 use super::{FinProgress, Outgoing, Sender};
-use ackord_units::{Bytes, Span, Time};
+use crate::config::Config;
+use ackord_events::SegmentKind;
+use ackord_units::{Bytes, Seq, Span, Time};
 
 /// Bytes of the largest packet that is handed over at once (GSO_LEGACY_MAX_SIZE).
 const MOST_BYTES: u64 = 65_536;
@@ -26,52 +28,73 @@ const WINDOW_DIVISOR: u64 = 3;
 pub(super) struct OpenPacket {
     /// Whether segments are handed over several at once, for others to cut up.
     offload: bool,
+    /// Fewest segments of a packet, if as many may be sent.
+    least: u64,
     /// Segments in it so far.
     segments: u64,
+    /// Where its next segment begins.
+    next: Seq,
 }
 
 impl OpenPacket {
-    pub(super) fn new(offload: bool) -> OpenPacket {
-        OpenPacket { offload, segments: 0 }
+    pub(super) fn new(config: &Config) -> OpenPacket {
+        OpenPacket {
+            offload: config.sending.offload,
+            least: config.min_tso_segments.unwrap_or(LEAST_SEGMENTS),
+            segments: 0,
+            next: Seq(0),
+        }
     }
 
     /// Whether segments are handed over several at once.
     pub(super) fn is_in_use(&self) -> bool {
         self.offload
     }
+
+    /// Whether a segment that begins at `seq` would be its next.
+    fn is_open_at(&self, seq: Seq) -> bool {
+        self.segments > 0 && self.next == seq
+    }
+
+    fn add(&mut self, sent: &Outgoing) {
+        self.segments = if self.is_open_at(sent.seq) { self.segments + 1 } else { 1 };
+        self.next = sent.seq + sent.payload;
+    }
 }
 
 impl Sender {
-    /// The segment, which is about to leave, with PSH if it is the last of a packet.
+    /// Returns the segment just sent with PSH if it is the last of a packet of several. Segments of one packet that
+    /// are retransmitted together are one packet again; PSH of a packet is not that of its segments, so that one
+    /// retransmitted by itself carries it only at the end of what was written (`tso_fragment`, `tcp_fragment`).
     #[inline]
-    pub(super) fn packed(&mut self, outgoing: Outgoing, room: Bytes) -> Outgoing {
-        if self.packet.offload {
-            self.in_packet(outgoing, self.sizes.smss().min(room))
-        } else {
-            outgoing
-        }
+    pub(super) fn packed(&mut self, sent: Outgoing, room: Bytes) -> Outgoing {
+        if self.packet.offload && sent.payload > 0 { self.in_packet(sent, room) } else { sent }
     }
 
-    fn in_packet(&mut self, outgoing: Outgoing, full: Bytes) -> Outgoing {
-        self.packet.segments += 1;
-        let half = self.congestion.cwnd() / self.sizes.smss().get().max(1) / 2;
-        let most = self.autosized().min(half.get()).max(1);
-        // Another full one may leave behind it now.
-        let room = self.budget().min(self.peers_room());
-        let unsent = self.queue.unsent();
-        let follows = Bytes(u64::from(outgoing.payload)) == full && unsent.min(room) >= full * 2;
-        if follows && self.packet.segments < most {
-            return outgoing;
+    fn in_packet(&mut self, sent: Outgoing, room: Bytes) -> Outgoing {
+        self.packet.add(&sent);
+        let may_continue = if sent.kind == SegmentKind::Retransmission {
+            self.packet.segments < self.autosized() && self.board.continues_packet(sent.seq)
+        } else {
+            let half = self.congestion.cwnd() / self.sizes.smss().get().max(1) / 2;
+            let most = self.autosized().min(half.get()).max(1);
+            let full = self.sizes.smss().min(room);
+            self.packet.segments < most && Bytes(u64::from(sent.payload)) == full
+        };
+        let ends = !(may_continue && self.is_followed(&sent, room));
+        self.board.note_packet(sent.seq, ends);
+        if !ends {
+            return sent;
         }
         let alone = std::mem::take(&mut self.packet.segments) < 2;
-        Outgoing { push: outgoing.push || !alone, ..outgoing }
+        Outgoing { push: sent.push || !alone, ..sent }
     }
 
     /// Whether what could leave now waits for more to leave with (`tcp_tso_should_defer`): soon after the last
     /// packet, while less can leave than a packet holds and a third of the window, if an acknowledgment is
     /// likely to come soon.
     pub(super) fn defers(&mut self, now: Time, room: Bytes) -> bool {
-        let begins = self.packet.offload && self.packet.segments == 0;
+        let begins = self.packet.offload && !self.packet.is_open_at(self.queue.snd_nxt());
         if !begins || !self.recovery.is_open() {
             return false;
         }
@@ -114,14 +137,13 @@ impl Sender {
                 self.timer.rtt().srtt(),
             )
         });
-        offload_segments(self.sizes.smss(), rate, self.timer.rtt().min_rtt()).max(LEAST_SEGMENTS)
+        offload_segments(self.sizes.smss(), rate, self.timer.rtt().min_rtt()).max(self.packet.least)
     }
 }
 
 /// How many segments of `smss` leave at once at this rate in bytes per second (`tcp_tso_autosize`): what
 /// leaves in a millisecond (1/1024 s), more where the shortest round trip is short.
-#[must_use]
-pub fn offload_segments(smss: Bytes, bytes_per_s: u64, min_rtt: Option<Span>) -> u64 {
+fn offload_segments(smss: Bytes, bytes_per_s: u64, min_rtt: Option<Span>) -> u64 {
     let halvings = min_rtt.map_or(u64::MAX, |rtt| (rtt.as_nanos() / 1_000) >> 9);
     let nearby = if halvings < 32 { MOST_BYTES >> halvings } else { 0 };
     let bytes = (bytes_per_s >> 10).saturating_add(nearby).min(MOST_BYTES - 1);

@@ -27,6 +27,8 @@ pub(crate) struct SendQueue {
     nxt_offset: u64,
     /// Stream offset up to which the application has written.
     written: u64,
+    /// Whether the last byte written carries PSH.
+    pushes_end: bool,
     buffer: Bytes,
     /// What it may grow to.
     max_buffer: Bytes,
@@ -42,6 +44,7 @@ impl SendQueue {
             una_offset: 0,
             nxt_offset: 0,
             written: 0,
+            pushes_end: true,
             buffer: config.buffers.send_at_first(),
             max_buffer: config.buffers.send,
             fin: FinProgress::Open,
@@ -120,10 +123,20 @@ impl SendQueue {
         Bytes((self.una_offset + self.buffer.get()).saturating_sub(self.written))
     }
 
-    pub(super) fn write(&mut self, bytes: Bytes) -> Bytes {
+    /// Takes as much of `bytes` as fits. `push` says whether the last of them carries PSH.
+    pub(super) fn write(&mut self, bytes: Bytes, push: bool) -> Bytes {
         let accepted = bytes.min(self.writable());
         self.written += accepted.get();
+        if accepted > Bytes::ZERO {
+            self.pushes_end = push;
+        }
         accepted
+    }
+
+    /// Whether a segment that ends what was written carries PSH.
+    #[inline]
+    pub(super) fn pushes_end(&self) -> bool {
+        self.pushes_end
     }
 
     /// The application has closed.
@@ -206,7 +219,7 @@ mod tests {
     #[test]
     fn the_buffer_bounds_what_is_written_and_not_acknowledged() {
         let mut queue = queue();
-        assert_eq!(queue.write(Bytes(7_000)), Bytes(5_000));
+        assert_eq!(queue.write(Bytes(7_000), true), Bytes(5_000));
         queue.on_sent(1_000, false);
         assert_eq!((queue.writable(), queue.unsent()), (Bytes::ZERO, Bytes(4_000)));
         assert_eq!(queue.acknowledge(Seq(1_101), true), Bytes(1_000));
@@ -218,7 +231,7 @@ mod tests {
     #[test]
     fn the_fin_takes_a_sequence_number_and_is_no_data() {
         let mut queue = queue();
-        queue.write(Bytes(10));
+        queue.write(Bytes(10), true);
         queue.close();
         assert_eq!(queue.writable(), Bytes::ZERO);
         queue.on_sent(10, true);

@@ -117,6 +117,20 @@ impl Scoreboard {
         }
     }
 
+    /// Records whether the packet in which the segment at `seq` was sent ends with it.
+    pub(crate) fn note_packet(&mut self, seq: Seq, ends: bool) {
+        let index = self.index_at_or_after(seq);
+        if let Some(sent) = self.sent.get_mut(index) {
+            sent.ends_packet = ends;
+        }
+    }
+
+    /// Whether the packet in which the segment at `seq` was sent went on after it.
+    pub(crate) fn continues_packet(&self, seq: Seq) -> bool {
+        let sent = self.sent.get(self.index_at_or_after(seq));
+        sent.is_some_and(|sent| !sent.ends_packet)
+    }
+
     // The sampler's steps stand apart and take no record's address, so that the ordinary ones stay
     // as they would be without it.
 

@@ -10,8 +10,11 @@ pub(crate) struct Sent {
     pub(crate) payload: u32,
     /// Whether it carries the FIN.
     pub(crate) fin: bool,
-    /// Whether it ended what had been written when it first left: so it is retransmitted too.
+    /// Whether it ended what had been written when it was first sent (`tcp_mark_push`): then its retransmissions
+    /// carry PSH as well.
     pub(crate) push: bool,
+    /// Whether the packet it was last part of ends with it, where segmentation is offloaded.
+    pub(super) ends_packet: bool,
     /// When it was last sent.
     pub(crate) sent_at: Time,
     pub(crate) state: SentState,
@@ -50,6 +53,7 @@ impl Sent {
             payload,
             fin,
             push: false,
+            ends_packet: true,
             sent_at: now,
             state: SentState::InFlight,
             retransmitted: false,

@@ -319,7 +319,7 @@ impl AckPolicy for LinuxAck {
                 // tcp_fin: the application is expected to close soon, and its FIN acknowledges.
                 self.pingpong = self.pingpong.max(self.knobs.pingpong_threshold);
             }
-            Order::InOrder => self.on_data(now, arrival),
+            Order::InOrder | Order::Overlapping => self.on_data(now, arrival),
         }
         if self.acknowledges_now(arrival) {
             AckDecision::BeforeAnswers

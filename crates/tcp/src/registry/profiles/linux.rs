@@ -125,6 +125,8 @@ pub(super) const LINUX: Profile = Profile {
         set("challenge_ack_interval", "500 ms", "net.ipv4.tcp_invalid_ratelimit = 500"),
         set("missing_timestamps", "accept", "tcp_validate_incoming looks at those that are there"),
         set("repeated_syn", "syn-ack", "a request socket answers with its SYN-ACK"),
+        set("syn_with_fin", "drop", "tcp_rcv_state_process discards it in LISTEN"),
+        set("time_wait_answers", "others", "tcp_timewait_state_process"),
         set("fin_wait_2_timeout", "60 s", "net.ipv4.tcp_fin_timeout = 60"),
         set("time_wait", "60 s", "TCP_TIMEWAIT_LEN"),
         set("time_wait_resets", "accept", "net.ipv4.tcp_rfc1337 = 0"),

@@ -47,6 +47,8 @@ pub(super) const NS2: Profile = Profile {
         set("give_up", "reset", "an agent never gives up"),
         set("missing_timestamps", "accept", "timestamps_ is on at both ends or at none"),
         set("repeated_syn", "acknowledged", "a TCPSink acknowledges whatever comes"),
+        set("syn_with_fin", "accept", "an agent never closes"),
+        set("time_wait_answers", "outside-window", "an agent never closes"),
         set("time_wait_resets", "accept", "an agent never closes"),
         set("mss", "1460 B", "packetSize_ is 1000 and set by every script; a scenario sets mss"),
         set("rto_variance", "every-sample", "rfc2988_ 1"),

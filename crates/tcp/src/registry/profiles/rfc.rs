@@ -75,6 +75,8 @@ pub(super) const RFC: Profile = Profile {
         set("challenge_ack_interval", "5 s", "RFC 5961 §7"),
         set("missing_timestamps", "accept", "departs: RFC 7323 §3.2 says SHOULD drop"),
         set("repeated_syn", "acknowledged", "RFC 9293 §3.10.7.4"),
+        set("syn_with_fin", "accept", "RFC 9293 §3.10.7.2"),
+        set("time_wait_answers", "outside-window", "RFC 9293 §3.10.7.4"),
         set("time_wait_resets", "accept", "RFC 9293 §3.10.7.4"),
         set("time_wait", "60 s", "departs: RFC 9293 §3.6.1 has four minutes"),
     ],
