@@ -112,7 +112,7 @@ const WHAT: [&str; 6] = ["mechanisms", "profiles", "scenarios", "metrics", "pape
 
 /// Returns mechanisms and their kinds.
 pub(crate) fn mechanisms(current: &OsStr) -> Vec<Candidate> {
-    let all = list::mechanisms::mechanisms();
+    let all = ackord_study::mechanisms::mechanisms();
     let kinds = all.iter().map(|each| (each.family.to_owned(), "a kind of mechanism".to_owned()));
     let names = all.iter().map(|each| (each.name.to_owned(), each.summary.to_owned()));
     beginning(current, kinds.chain(names))
@@ -128,7 +128,7 @@ pub(crate) fn guided(current: &OsStr) -> Vec<Candidate> {
 
 /// Returns the names of one kind of mechanism: queues, middleboxes.
 fn of_kind(kind: &str, current: &OsStr) -> Vec<Candidate> {
-    let all = list::mechanisms::mechanisms().into_iter().filter(|each| each.family == kind);
+    let all = ackord_study::mechanisms::mechanisms().into_iter().filter(|each| each.family == kind);
     beginning(current, all.map(|each| (each.name.to_owned(), each.summary.to_owned())))
 }
 
