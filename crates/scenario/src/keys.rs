@@ -421,8 +421,9 @@ pub(crate) static FLOW: &[Key] = &[
         "sends",
         Shape::Name,
         "client; server for `request` and `web`",
-        "Which end sends the workload: `from` or `to` by the name that stands there; or `client`, \
-         the one that opens the connection, or `server`, the other. Of a \
+        "Which end sends the workload: `client`, the one that opens the connection, or `server`, \
+         the other; or `from` or `to` by the name that stands there, unless that is one of these \
+         two words. Of a \
          `request` or `web` that is the end that answers; of a `write-write-read` the one that \
          asks; of a `telnet` the one that types",
     ),

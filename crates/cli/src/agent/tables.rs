@@ -63,7 +63,7 @@ fn levers(applications: &[ApplicationStatus]) -> Option<Section> {
             words("standing") => standing,
             numbers("lost, treated", "%") => estimate(treated, 1.0),
             numbers("left alone", "%") => estimate(control, 1.0),
-            numbers("difference", "points") => difference.map(|one| estimate(one, 1.0)),
+            numbers("difference", "points") => difference.map(|one| standing::difference(one, 1.0)),
             numbers("goodput, treated", "Mbit/s") => estimate(goodput.treated, 1e6),
             numbers("left alone", "Mbit/s") => estimate(goodput.control, 1e6),
         ]

@@ -88,7 +88,19 @@ pub(crate) fn section(heading: &str, table: Table) -> Option<Section> {
     (!table.rows.is_empty()).then(|| Section::new(heading).with(Block::Table(table)))
 }
 
-/// A mean in this unit; nothing without samples.
+/// A difference of two means in this unit, which may be negative; nothing without samples.
+pub(crate) fn difference(Estimate { samples, mean, ci95 }: Estimate, unit: f64) -> Cell {
+    match samples {
+        0 => Cell::Missing,
+        _ => Cell::Interval {
+            mean: mean / unit,
+            half_width: ci95.map(|half| half / unit),
+            decimals: 2,
+        },
+    }
+}
+
+/// A mean of what cannot be negative, in this unit; nothing without samples.
 pub(crate) fn estimate(Estimate { samples, mean, ci95 }: Estimate, unit: f64) -> Cell {
     match samples {
         0 => Cell::Missing,

@@ -136,7 +136,7 @@ fn remedies(classes: &[ClassStatus]) -> Option<Section> {
             words("rule") => &class.name,
             numbers("goodput treated", "Mbit/s") => estimate(treated, 1e6),
             numbers("left alone", "Mbit/s") => estimate(control, 1e6),
-            numbers("gain", "Mbit/s") => difference.map(|one| estimate(one, 1e6)),
+            numbers("gain", "Mbit/s") => difference.map(|one| standing::difference(one, 1e6)),
             numbers("stalled treated", "%") => estimate(stalled.treated, 1.0),
             numbers("left alone", "%") => estimate(stalled.control, 1.0),
         ]
