@@ -26,6 +26,8 @@ class KnobInfo:
     doc: str
     #: Where the default is from.
     source: str
+    #: What the profiles set it to: "profile", "value" and "source" of each.
+    profiles: tuple[dict[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Mechanism:
     #: Its settings.
     knobs: tuple[KnobInfo, ...]
     _text: str
+    #: The profiles that choose it, by name.
+    profiles: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self._text
@@ -65,6 +69,9 @@ def mechanisms(name: str | None = None) -> list[Mechanism]:
     found = []
     for entry, text in _ackord.mechanisms(name):
         fields = json.loads(entry)
-        knobs = tuple(KnobInfo(**knob) for knob in fields.pop("knobs"))
-        found.append(Mechanism(**fields, knobs=knobs, _text=text))
+        knobs = tuple(
+            KnobInfo(**knob | {"profiles": tuple(knob["profiles"])}) for knob in fields.pop("knobs")
+        )
+        profiles = tuple(fields.pop("profiles"))
+        found.append(Mechanism(**fields, knobs=knobs, profiles=profiles, _text=text))
     return found

@@ -185,7 +185,7 @@ def run(
         seed: what every random draw derives from, instead of the scenario's own.
         set: values at paths, as ``--set`` takes them: ``{"flows.download.tcp.congestion": "bbr"}``.
         series: whether to keep values against time.
-        pcap: a folder for captures (pcapng).
+        pcap: a folder for captures (pcapng), of whole packets.
         events: a file for what endpoints do and which packets die, a line of JSON per event.
         progress: whether to show a bar; by itself on a terminal and in a notebook.
 

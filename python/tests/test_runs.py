@@ -18,7 +18,7 @@ import pytest
 def test_a_run_gives_the_bytes_of_the_command_line(command: str, tmp_path: Path) -> None:
     words = ["run", "lossy-wifi", "--seed", "7", "--set", "flows.download.tcp.congestion=bbr"]
     by_command = subprocess.run(
-        [command, *words, "--json", "-", "--pcap", tmp_path / "command",
+        [command, *words, "--json", "-", "--pcap", tmp_path / "command", "--snaplen", "all",
          "--events", tmp_path / "command.jsonl"],
         check=True, capture_output=True, text=True,
     )

@@ -190,7 +190,7 @@ pub(crate) struct Arrival {
     full_size: u64,
     /// Bytes received in order that no acknowledgment has covered, this segment included.
     unacknowledged: u64,
-    /// How it fits in: "in-order", "out-of-order", "fills-gap", "duplicate" or "final".
+    /// How it fits in: "in-order", "overlapping", "out-of-order", "fills-gap", "duplicate" or "final".
     order: &'static str,
     /// Whether the sender had nothing more to send behind it (PSH).
     push: bool,
