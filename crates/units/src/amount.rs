@@ -79,9 +79,10 @@ impl Rate {
         }
     }
 
-    /// How many whole bytes pass in `span` at this rate.
+    /// How many whole bytes pass in `span` at this rate; at most [`Bytes::MAX`].
     pub fn bytes_in(self, span: Span) -> Bytes {
-        Bytes((u128::from(self.0) * u128::from(span.as_nanos()) / 8_000_000_000) as u64)
+        let bytes = u128::from(self.0) * u128::from(span.as_nanos()) / 8_000_000_000;
+        u64::try_from(bytes).map_or(Bytes::MAX, Bytes)
     }
 }
 
@@ -182,6 +183,13 @@ pub fn count(counter: &mut u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_beyond_64_bits_are_the_most_and_not_a_remainder() {
+        let fast = Rate::from_bits_per_sec(9_000_000_000_000_000);
+        assert_eq!(fast.bytes_in(Span::from_secs(1_000)), Bytes(1_125_000_000_000_000_000));
+        assert_eq!(fast.bytes_in(Span::from_secs(100_000)), Bytes::MAX);
+    }
 
     #[test]
     fn serialization_time_rounds_up_so_a_link_never_exceeds_its_rate() {

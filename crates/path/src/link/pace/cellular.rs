@@ -163,7 +163,7 @@ impl Cellular {
             self.retried += 1;
         }
         self.slot = slot;
-        self.room = self.bytes_before(slot + 1) - self.bytes_before(slot);
+        self.room = self.bytes_of(slot);
         let mut last_try = slot;
         self.given_up = self.config.stream.chance(self.config.block_error);
         for _ in 0..self.config.retries {
@@ -178,13 +178,19 @@ impl Cellular {
         self.done_at = self.starts(last_try + 1);
     }
 
-    /// Bytes of all slots before this one: what the rate makes of the time, rounded once.
-    fn bytes_before(&self, slot: u64) -> u64 {
-        self.config.rate.bytes_in(Span::from_nanos(slot * self.config.slot.as_nanos())).get()
+    /// The bytes of a slot: what the rate makes of the time up to its end, rounded once, less the same up to
+    /// its beginning. All slots of a long and fast run together hold more than 64 bits can count.
+    fn bytes_of(&self, slot: u64) -> u64 {
+        let rate = u128::from(self.config.rate.as_bits_per_sec());
+        let before = |slot: u64| {
+            let nanos = u128::from(slot) * u128::from(self.config.slot.as_nanos());
+            rate * nanos / 8_000_000_000
+        };
+        (before(slot + 1) - before(slot)) as u64
     }
 
     fn share_of_slot(&self, bytes: u64) -> Span {
-        let all = self.bytes_before(self.slot + 1) - self.bytes_before(self.slot);
+        let all = self.bytes_of(self.slot);
         let share = u128::from(self.config.slot.as_nanos()) * u128::from(bytes);
         Span::from_nanos((share / u128::from(all.max(1))) as u64)
     }
