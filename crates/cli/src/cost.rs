@@ -1,4 +1,4 @@
-//! What a run costs, said before it begins.
+//! The time and memory of a run, checked before it begins.
 
 use crate::console::Console;
 use crate::errors::Failure;
@@ -20,11 +20,10 @@ pub(crate) struct CostArguments {
 }
 
 impl CostArguments {
-    /// Agrees on a cost: nothing is said of a small one. On a terminal the user is asked; elsewhere
-    /// `--yes` has to be given.
+    /// Checks a cost against the limits. Beyond them it prompts on a terminal, and requires `--yes` elsewhere.
     ///
     /// # Errors
-    /// [`Failure::Costs`] if nobody agrees.
+    /// [`Failure::Costs`] without `--yes` and without a "y" on the terminal.
     pub(crate) fn agree(&self, cost: Cost, console: &Console) -> Result<(), Failure> {
         if self.yes || (cost.seconds <= LONG_SECONDS && cost.bytes <= MUCH_MEMORY) {
             return Ok(());

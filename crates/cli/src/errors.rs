@@ -221,7 +221,7 @@ pub(crate) enum Failure {
          `cargo build --release --package ackord-cli`"
     )]
     LeftOut(&'static str),
-    /// A run would cost more than anybody has agreed to.
+    /// A run would take more time or memory than is allowed without `--yes`.
     #[error(
         "this would take up to about {0}: give --yes to begin, or make it smaller (a shorter \
          `duration`, fewer flows, lower rates)"

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// How long the work has to notice Ctrl-C, after which it writes what it has.
 const TO_NOTICE: Duration = Duration::from_secs(2);
-/// How long the work has to end after SIGTERM, whatever it writes: who sends that does not look at results.
+/// How long the work has to end after SIGTERM, even while it writes results: a service manager waits for the process, not for them.
 const TO_END: Duration = Duration::from_millis(150);
 
 /// Whether the work is asked to end.

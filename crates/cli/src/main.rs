@@ -9,7 +9,7 @@
 //! | `input.rs` | what several commands take: scenario files with changes, where results go |
 //! | `run.rs` | `ackord run` |
 //! | `compare.rs` | `ackord compare` |
-//! | `cost.rs` | what a run costs, said before it begins |
+//! | `cost.rs` | the time and memory of a run, checked before it begins |
 //! | `new.rs`, `new.toml` | `ackord new`: a scenario file to begin with |
 //! | `check.rs` | `ackord check` |
 //! | `sweep/` | `ackord sweep`: many runs at many points |

@@ -135,7 +135,7 @@ fn sigterm_ends_a_run_within_a_fifth_of_a_second_whatever_it_computes() {
 }
 
 #[test]
-fn a_long_run_is_begun_only_with_yes_where_nobody_can_be_asked() {
+fn a_long_run_without_a_terminal_needs_yes() {
     let refused = output(&["run", "dumbbell-100", "--set", "duration=1000000 s"]);
     let errors = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(2), "{errors}");
