@@ -2,7 +2,7 @@
 
 use crate::labels::describe;
 use ackord_report::plot::{Topology, TopologyFlow, TopologyLink, TopologyNode};
-use ackord_scenario::{Direction, Flow, Link, Node, NodeKind, Scenario};
+use ackord_scenario::{Direction, Flow, Hop, Link, Node, NodeKind, Scenario};
 use ackord_units::Knobs;
 use ackord_wire::{NodeId, Side};
 
@@ -22,7 +22,7 @@ pub(crate) fn topology_of(scenario: &Scenario) -> Topology {
     Topology {
         nodes: scenario.nodes_with_ids().map(node).collect(),
         links: scenario.links.iter().map(link).collect(),
-        flows: scenario.flows.iter().filter_map(|flow| flow_of(scenario, flow)).collect(),
+        flows: flows_of(scenario),
     }
 }
 
@@ -34,15 +34,22 @@ fn notes(scenario: &Scenario, id: NodeId, node: &Node) -> Vec<String> {
     kernel.into_iter().chain(boxes.map(|kind| format!("middlebox: {kind}"))).collect()
 }
 
-fn flow_of(scenario: &Scenario, flow: &Flow) -> Option<TopologyFlow> {
-    let (from, to) = match flow.sends {
+/// Returns the flows whose ends are joined, each with the nodes on its way.
+fn flows_of(scenario: &Scenario) -> Vec<TopologyFlow> {
+    let ends = |flow: &Flow| match flow.sends {
         Side::Client => (flow.client, flow.server),
         Side::Server => (flow.server, flow.client),
     };
-    let hops = scenario.route(from, to)?;
-    let nodes = std::iter::once(from).chain(hops.iter().map(|hop| hop.to));
-    let route = nodes.map(|node| usize::from(node.0)).collect();
-    Some(TopologyFlow { name: flow.name.clone(), route })
+    let routes = scenario.routes(scenario.flows.iter().map(ends));
+    let joined = scenario.flows.iter().zip(routes).filter(|(_, hops)| !hops.is_empty());
+    let flow = |(flow, hops): (&Flow, Vec<Hop>)| {
+        let nodes = std::iter::once(ends(flow).0).chain(hops.iter().map(|hop| hop.to));
+        TopologyFlow {
+            name: flow.name.clone(),
+            route: nodes.map(|node| usize::from(node.0)).collect(),
+        }
+    };
+    joined.map(flow).collect()
 }
 
 /// Returns rate and delay of a direction of a link, its queue, and what else happens to packets there, a line each.

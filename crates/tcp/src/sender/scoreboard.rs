@@ -119,6 +119,11 @@ impl Scoreboard {
 
     /// Records whether the packet in which the segment at `seq` was sent ends with it.
     pub(crate) fn note_packet(&mut self, seq: Seq, ends: bool) {
+        // Nearly always it is the one just pushed.
+        if let Some(newest) = self.sent.back_mut().filter(|newest| newest.seq == seq) {
+            newest.ends_packet = ends;
+            return;
+        }
         let index = self.index_at_or_after(seq);
         if let Some(sent) = self.sent.get_mut(index) {
             sent.ends_packet = ends;
