@@ -20,6 +20,7 @@
 //! | `status.rs` | [`status`]: what a description of any daemon has |
 //! | `finding.rs` | [`Finding`]: what a daemon finds about itself |
 //! | `evidence.rs` | [`evidence`]: treated against control |
+//! | `switchback.rs` | [`switchback`]: turns of the whole link with a remedy and without |
 //! | `trial.rs` | [`Trial`]: a remedy that harms stands down |
 //! | `share.rs` | [`is_left_alone()`]: who is control |
 //! | `logs.rs` | [`logs`]: where events go |
@@ -46,6 +47,7 @@ pub mod sandbox;
 mod share;
 mod shared;
 pub mod status;
+pub mod switchback;
 mod trial;
 
 pub use control::Words;

@@ -1,4 +1,4 @@
-//! Two sets of independent values against each other.
+//! Two sets of values against each other, independent or in pairs.
 
 use crate::stats::{mean, std_dev};
 use serde::Serialize;
@@ -30,6 +30,16 @@ pub fn welch(a: &[f64], b: &[f64], confidence: f64) -> Option<Difference> {
     Some(Difference { mean: difference, low: difference - half, high: difference + half })
 }
 
+/// Returns the mean of differences of pairs, with an interval of this confidence by Student's t; `None` for fewer than
+/// two.
+pub fn paired(differences: &[f64], confidence: f64) -> Option<Difference> {
+    let (mean, spread) = (mean(differences)?, std_dev(differences)?);
+    let degrees = (differences.len() - 1) as f64;
+    let quantile = StudentsT::new(0.0, 1.0, degrees).ok()?.inverse_cdf(0.5 + confidence / 2.0);
+    let half = quantile * spread / (differences.len() as f64).sqrt();
+    Some(Difference { mean, low: mean - half, high: mean + half })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,5 +61,13 @@ mod tests {
         assert_eq!(welch(&[1.0], &[1.0, 2.0], 0.95), None);
         let found = welch(&[2.0, 2.0], &[1.0, 1.0], 0.999).expect("enough");
         assert_eq!((found.low, found.high), (1.0, 1.0));
+    }
+
+    #[test]
+    fn pairs_have_the_printed_quantile_of_one_degree_less() {
+        // Variance 2.5, n = 5: error 0.70711, and 2.776 is the printed quantile of 4 degrees.
+        let found = paired(&[3.0, 4.0, 5.0, 6.0, 7.0], 0.95).expect("enough");
+        assert!((found.high - 5.0 - 2.776 * 0.5_f64.sqrt()).abs() < 1e-3, "{found:?}");
+        assert_eq!(paired(&[1.0], 0.95), None);
     }
 }

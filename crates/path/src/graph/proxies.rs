@@ -21,6 +21,25 @@ impl Graph {
         self.proxies.len()
     }
 
+    /// Takes a middlebox away at `now`, or puts one there that knows nothing.
+    ///
+    /// # Panics
+    /// If there is no such box.
+    pub fn switch_proxy<S: Sink>(
+        &mut self,
+        now: Time,
+        proxy: ProxyId,
+        is_there: bool,
+        sink: &mut S,
+    ) {
+        let index = proxy.0 as usize;
+        match self.proxies[index].switch(is_there) {
+            Turn::Restarted => sink.emit(now, Event::ProxyRestarted { proxy }),
+            _ => sink.emit(now, Event::ProxyFailed { proxy }),
+        }
+        self.schedule_proxy(index);
+    }
+
     /// A packet is at `node`, came by one link and would leave by another: the box there, if any,
     /// has its say.
     #[inline(never)]

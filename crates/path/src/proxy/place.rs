@@ -117,20 +117,28 @@ impl Place {
     pub(crate) fn take_turn(&mut self, now: Time, out: &mut Outbox) -> Turn {
         if self.lifetime.dies.is_some_and(|at| at <= now) {
             self.lifetime.dies = None;
-            self.last_words = *self.stats();
-            self.last_words.bury();
-            self.proxy = None;
-            return Turn::Died;
+            return self.switch(false);
         }
         if self.lifetime.restarts.is_some_and(|at| at <= now) {
             self.lifetime.restarts = None;
-            self.proxy = Some(self.fresh.clone());
-            return Turn::Restarted;
+            return self.switch(true);
         }
         if let Some(proxy) = &mut self.proxy {
             proxy.handle_deadline(now, out);
         }
         Turn::Called
+    }
+
+    /// Takes the box away, or puts one there that knows nothing.
+    pub(crate) fn switch(&mut self, is_there: bool) -> Turn {
+        if is_there {
+            self.proxy = Some(self.fresh.clone());
+            return Turn::Restarted;
+        }
+        self.last_words = *self.stats();
+        self.last_words.bury();
+        self.proxy = None;
+        Turn::Died
     }
 
     /// The counters of the box that is there, or of the last one.

@@ -6,7 +6,7 @@
 use super::Simulation;
 use super::ends::end_index;
 use crate::topology::{BuildError, Topology, link_config};
-use ackord_events::{EndpointId, Sink};
+use ackord_events::{EndpointId, ProxyId, Sink};
 use ackord_path::{ChangeRefused, LinkChange};
 use ackord_scenario::{Link, Scenario, Way};
 use ackord_tcp::congestion::Steering;
@@ -205,6 +205,14 @@ impl Simulation {
         let connection = &mut self.ends[end_index(flow, side)].connection;
         connection.steer(self.now, steering, sink);
         self.act_now((flow, side), sink);
+    }
+
+    /// Takes a middlebox away, or puts one there that knows nothing.
+    ///
+    /// # Panics
+    /// If there is no such box.
+    pub fn switch_proxy<S: Sink>(&mut self, proxy: ProxyId, is_there: bool, sink: &mut S) {
+        self.topology.graph.switch_proxy(self.now, proxy, is_there, sink);
     }
 
     /// An end that was changed sends what it may, where its connection has been opened.

@@ -161,15 +161,22 @@ fn link_words(link: &TopologyLink, layout: &Layout, font: &Font) -> Vec<String> 
     words
 }
 
-/// Lines of words no wider than a link's words may be.
-fn wrapped(text: &str, font: &Font) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
+/// Returns `text` in lines no wider than a link's words may be. A unit stays with its number.
+pub(super) fn wrapped(text: &str, font: &Font) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
     for word in text.split(' ') {
+        match words.last_mut() {
+            Some(number) if number.parse::<f64>().is_ok() => *number += &format!(" {word}"),
+            _ => words.push(word.to_owned()),
+        }
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
         match lines.last_mut() {
             Some(last) if font.width(&format!("{last} {word}"), SMALL) <= WORDS_WIDTH => {
                 *last += &format!(" {word}");
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.push(word),
         }
     }
     lines
@@ -197,8 +204,16 @@ fn draw_node(scene: &mut Scene, node: &super::TopologyNode, (x, y): Place, width
 
 /// A closed rectangle with corners of this radius.
 fn outline((x, y): Place, (width, height): Place, radius: f64) -> Vec<Place> {
-    // A quarter of a circle, clockwise from its top.
-    const QUARTER: [Place; 4] = [(0.0, -1.0), (0.5, -0.866), (0.866, -0.5), (1.0, 0.0)];
+    // A quarter of a circle in steps of 15 degrees, clockwise from its top.
+    const QUARTER: [Place; 7] = [
+        (0.0, -1.0),
+        (0.259, -0.966),
+        (0.5, -0.866),
+        (0.707, -0.707),
+        (0.866, -0.5),
+        (0.966, -0.259),
+        (1.0, 0.0),
+    ];
     let (right, bottom) = (x + width - radius, y + height - radius);
     let centres =
         [(right, y + radius), (right, bottom), (x + radius, bottom), (x + radius, y + radius)];
