@@ -105,9 +105,13 @@ pub(crate) struct ConfigArguments {
     /// How fast that queue is emptied (20mbit): a little less than what the link behind it can do
     #[arg(long, value_name = "RATE", requires = "queue", requires = "wan")]
     rate: Option<String>,
-    /// The share of connections that are left alone, to be compared with [default: 5%]
+    /// The share of connections that never get a remedy [default: 5%]
     #[arg(long, value_name = "SHARE", requires = "wan")]
     control: Option<String>,
+    /// The share of turns, of minutes each, in which no connection gets a remedy: they show what remedies do to the whole
+    /// link [default: 10%]
+    #[arg(long, value_name = "SHARE", requires = "wan")]
+    untreated: Option<String>,
 }
 
 impl ConfigArguments {
@@ -128,6 +132,7 @@ impl ConfigArguments {
             queue: self.queue.clone(),
             rate: self.rate.clone(),
             control: self.control.clone(),
+            untreated: self.untreated.clone(),
         };
         Ok(options.file())
     }

@@ -62,4 +62,4 @@ pub use process::{
 };
 pub use share::{is_left_alone, mix};
 pub use shared::{Published, Shared};
-pub use trial::{StandDown, Standing, Trial};
+pub use trial::{Harm, StandDown, Standing, Trial};

@@ -71,7 +71,7 @@ impl Standing {
         match standing {
             crate::Standing::StoodDown { since, harm } => Standing::StoodDown {
                 since_unix_s: began_unix_s + since.as_secs_f64(),
-                why: harm.harm_told().to_owned(),
+                why: harm.words().to_owned(),
             },
             crate::Standing::AtWork | crate::Standing::LeftAlone => Standing::AtWork,
         }
@@ -183,7 +183,7 @@ mod tests {
     fn a_standing_names_its_state_and_what_is_missing_is_empty() {
         let stood = crate::Standing::StoodDown {
             since: Time::ZERO + Span::from_millis(500),
-            harm: Figure::Stalls,
+            harm: crate::Harm::ToConnections(Figure::Stalls),
         };
         let text = serde_json::to_value(Standing::of(stood, 1.0)).expect("plain");
         let why = "its connections stall more than those left alone";

@@ -32,10 +32,15 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Returns whether the remedy is at work in turn `number`. It follows from the number and `seed` alone.
+    /// Returns whether the remedy is at work in turn `number`. It follows from the number and `seed` alone; the first turn
+    /// always has it, so that whoever starts the daemon sees it at work.
     pub fn is_treated(&self, seed: u64, number: u64) -> bool {
         let in_block = u64::from(self.in_block.max(2));
-        let untreated = mix(seed ^ mix(number / in_block)) % in_block;
+        let drawn = mix(seed ^ mix(number / in_block));
+        let untreated = match number / in_block {
+            0 => 1 + drawn % (in_block - 1),
+            _ => drawn % in_block,
+        };
         number % in_block != untreated
     }
 }
@@ -134,7 +139,10 @@ impl Block {
             return None;
         }
         let per_turn = if outcome == Outcome::Goodput { f64::from(turns) } else { 1.0 };
-        Some(portable::ln(treated.value(outcome)? / per_turn) - portable::ln(untreated.value(outcome)?))
+        Some(
+            portable::ln(treated.value(outcome)? / per_turn)
+                - portable::ln(untreated.value(outcome)?),
+        )
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::Evidence;
 use crate::evidence::{Compared, Figure};
+use crate::switchback::Outcome;
 use ackord_units::{Span, Time};
 
 /// When a remedy that harms stands down, and for how long.
@@ -17,6 +18,25 @@ pub struct StandDown {
     pub retry: Option<Span>,
 }
 
+/// What a remedy did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Harm {
+    /// Its connections are worse off than those left alone.
+    ToConnections(Figure),
+    /// The link is worse off with it than without.
+    ToLink(Outcome),
+}
+
+impl Harm {
+    /// Describes the harm.
+    pub fn words(self) -> &'static str {
+        match self {
+            Harm::ToConnections(figure) => figure.harm_told(),
+            Harm::ToLink(outcome) => outcome.harm_words(),
+        }
+    }
+}
+
 /// Whether a remedy is at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
@@ -29,7 +49,7 @@ pub enum Standing {
         /// Since when it is not.
         since: Time,
         /// What it did.
-        harm: Figure,
+        harm: Harm,
     },
 }
 
@@ -66,6 +86,11 @@ impl Trial {
         &self.compared
     }
 
+    /// Ends the remedy at `now` for the harm that it did.
+    pub fn stand_down(&mut self, now: Time, harm: Harm) {
+        self.standing = Standing::StoodDown { since: now, harm };
+    }
+
     /// Looks at the evidence of a remedy at work, in which those that live stand as they are now. One that harms
     /// stands down; one that stood down long enough is at work again, and its evidence is begun anew. Answers
     /// whether the standing changed.
@@ -90,7 +115,7 @@ impl Trial {
                 if now.saturating_since(since) < rule.sustained {
                     return false;
                 }
-                self.standing = Standing::StoodDown { since: now, harm };
+                self.stand_down(now, Harm::ToConnections(harm));
                 true
             }
         }
@@ -134,7 +159,7 @@ mod tests {
         assert!(!trial.look(at(60), &mut better, RULE), "a break");
         assert!(!trial.look(at(61), &mut worse, RULE) && !trial.look(at(120), &mut worse, RULE));
         assert!(trial.look(at(121), &mut worse, RULE));
-        let stood = Standing::StoodDown { since: at(121), harm: Figure::Rate };
+        let stood = Standing::StoodDown { since: at(121), harm: Harm::ToConnections(Figure::Rate) };
         assert_eq!(trial.standing(), stood);
         assert_eq!(trial.compared().treated.connections, 30, "it says what was seen");
         // An hour later, without what was held against it.

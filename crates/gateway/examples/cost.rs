@@ -84,6 +84,7 @@ fn config(connections: u32) -> EngineConfig {
         wan: LinkKind::Bare,
         lan: vec![LinkKind::Bare],
         control_per_mille: 0,
+        turns: None,
         stand_down: StandDown {
             confidence: 0.999,
             sustained: Span::from_secs(10),

@@ -1,8 +1,8 @@
 //! Connections that get the same remedy: its box, what is known of its worth, and whether it is at work.
 
 use crate::Connections;
-use ackord_daemon::Trial;
 use ackord_daemon::evidence::{Compared, Evidence};
+use ackord_daemon::{Harm, Trial};
 use ackord_path::proxy::{Proxy, ProxyStats};
 use ackord_path::registry::ProxyChoice;
 use ackord_units::{Knobs, Time};
@@ -75,6 +75,21 @@ impl Class {
     /// What its box counted.
     pub fn stats(&self) -> Option<&ProxyStats> {
         self.proxy.as_ref().map(Proxy::stats)
+    }
+
+    /// Forgets what its box knows, if it is at work.
+    pub(crate) fn begin_turn(&mut self) {
+        if self.standing() == Standing::AtWork {
+            self.proxy = self.fresh.clone();
+        }
+    }
+
+    /// Ends its remedy, if it is at work, for the harm that it did to the link.
+    pub(crate) fn stand_down(&mut self, now: Time, harm: Harm) {
+        if self.standing() == Standing::AtWork {
+            self.trial.stand_down(now, harm);
+            self.proxy = None;
+        }
     }
 
     /// Looks at the evidence; a remedy that harms stands down, and one that stood down long enough is tried

@@ -261,6 +261,7 @@ fn engine_config(config: &GatewayConfig, ports: &[Port]) -> EngineConfig {
         lan,
         control_per_mille: config.control_per_mille(),
         stand_down: config.harm.stand_down(),
+        turns: config.turns.turns(),
     }
 }
 

@@ -5,12 +5,14 @@ use crate::config::FlowFacts;
 use crate::hiding::Cover;
 use crate::watch::Taps;
 use crate::{Budget, Connections, Interface, Key, Limits, LinkHeader, LinkKind, Sighting, Way};
+use ackord_daemon::switchback::{LinkCompared, LinkTotals, Switchback, Turns};
 use ackord_path::proxy::{Heading, Outbox};
 use ackord_units::{Span, Time};
 use ackord_wire::{FlowId, NodeId};
 use fast::Fast;
 use listening::Listening;
 use std::collections::VecDeque;
+use turns::begun_anew;
 
 /// What all connections together may save up for injections: what they may inject in so long.
 const SAVED_UP: Span = Span::from_secs(1);
@@ -34,6 +36,8 @@ pub struct EngineConfig {
     pub control_per_mille: u16,
     /// What becomes of a remedy that harms.
     pub stand_down: StandDown,
+    /// Turns of the whole link with remedies and without; none leaves remedies at work all the time.
+    pub turns: Option<Turns>,
 }
 
 /// Says in which class a connection is: a number into the engine's classes.
@@ -82,6 +86,8 @@ pub struct EngineStats {
     pub injected_to_fixed: u64,
     /// Their bytes, headers included.
     pub injected_bytes: u64,
+    /// Of those, bytes towards the mobile hosts.
+    pub injected_bytes_to_mobile: u64,
     /// What a box wanted to inject and could not, by [`Refusal`].
     pub refused: [u64; Refusal::ALL.len()],
     /// What a box wanted to remove or change, which went on as it was.
@@ -111,6 +117,12 @@ pub struct Engine {
     ahead: VecDeque<(Key, LinkHeader)>,
     fast: Fast,
     listening: Listening,
+    /// The present turn; none before the first look, and without remedies.
+    switchback: Option<Switchback>,
+    /// What turns have shown so far.
+    link: LinkCompared,
+    /// What the link did, without what connections say of themselves.
+    counted: LinkTotals,
     /// What the clock on the wall showed at time zero, nanoseconds since 1970.
     wall_nanos: u64,
     /// For a packet under way from one place to the next.
@@ -142,6 +154,9 @@ impl Engine {
             ahead: VecDeque::new(),
             fast: Fast::default(),
             listening: Listening::default(),
+            switchback: None,
+            link: LinkCompared::default(),
+            counted: LinkTotals::default(),
             wall_nanos: 0,
             packet: Vec::new(),
             stats: EngineStats::default(),
@@ -174,6 +189,7 @@ impl Engine {
         }
         self.connections.change(config.limits, config.control_per_mille);
         self.budget = Budget::new(config.limits.injected_rate.bytes_in(SAVED_UP));
+        (self.switchback, self.link) = (None, LinkCompared::default());
         (self.classes, self.classify, self.config) = (built, classify, config);
     }
 
@@ -221,8 +237,10 @@ impl Engine {
         while let Some(gone) = self.connections.next_gone() {
             self.fast.are_others |= gone.pace.is_fast();
             self.stats.held -= u64::from(gone.is_held);
+            self.count_for_link(&gone);
+            let is_treated = self.is_turn_treated();
             if let Some(class) = self.classes.get_mut(gone.class) {
-                if class.standing() == Standing::AtWork {
+                if class.standing() == Standing::AtWork && is_treated {
                     class.evidence.ended(gone.is_control, &gone.to_mobile.until(self.now));
                 }
                 if let Some(proxy) = &mut class.proxy {
@@ -268,6 +286,10 @@ impl Engine {
         self.bury_the_gone();
         self.look_at_the_fast(now);
         self.listening.look();
+        self.take_turn(now);
+        if !self.is_turn_treated() {
+            return;
+        }
         let rule = self.config.stand_down;
         for (own, class) in self.classes.iter_mut().enumerate() {
             if class.look(now, own, &self.connections, rule) {
@@ -276,7 +298,7 @@ impl Engine {
                     self.stats.held -= u64::from(one.is_held);
                     one.is_held = false;
                     // Whatever comes is no longer, or not yet, that remedy's doing.
-                    one.to_mobile = one.to_mobile.anew(now);
+                    begun_anew(one, class, &mut self.counted, now);
                 }
             }
         }
@@ -329,6 +351,7 @@ mod fast;
 mod listening;
 mod making;
 mod passing;
+mod turns;
 
 pub(crate) use passing::dscp_of;
 

@@ -24,15 +24,28 @@ pub struct Progress {
     pub stalled: Span,
     /// Stalls.
     pub stalls: u32,
+    /// The end of data whose round trip is timed, and when it passed; one at a time.
+    timed: Option<(Seq, Time)>,
+    /// Round trips of data sent once: their sum.
+    pub rtt_sum: Span,
+    /// And their number.
+    pub rtts: u32,
 }
 
 impl Progress {
     /// The bytes from `seq` to `end` passed.
     pub fn sent(&mut self, now: Time, seq: Seq, end: Seq) {
         match &mut self.under_way {
-            Some((_, youngest)) if end.after(*youngest) => *youngest = end,
-            Some(_) => {}
-            none => *none = Some((seq, end)),
+            Some((_, youngest)) if end.after(*youngest) => {
+                *youngest = end;
+                self.timed.get_or_insert((end, now));
+            }
+            // Whose acknowledgment would be ambiguous (RFC 6298 §3).
+            Some(_) => self.timed = None,
+            none => {
+                *none = Some((seq, end));
+                self.timed = Some((end, now));
+            }
         }
         if self.under_way.is_some_and(|(oldest, youngest)| youngest.after(oldest)) {
             self.waits_since.get_or_insert(now);
@@ -50,6 +63,10 @@ impl Progress {
         }
         self.bytes += u64::from(ack.since(*oldest));
         *oldest = ack;
+        if let Some((_, since)) = self.timed.take_if(|(end, _)| ack.at_or_after(*end)) {
+            self.rtt_sum += now.saturating_since(since);
+            self.rtts += 1;
+        }
         let is_idle = ack == *youngest;
         if let Some(since) = self.waits_since.take() {
             let waited = now.saturating_since(since);
@@ -74,7 +91,7 @@ impl Progress {
 
     /// What comes next is not seen, or does not count: what is under way is nobody's, and no wait goes on.
     pub fn interrupt(&mut self) {
-        (self.under_way, self.waits_since) = (None, None);
+        (self.under_way, self.waits_since, self.timed) = (None, None, None);
     }
 
     /// The same, with the wait that is going on counted up to now.

@@ -12,12 +12,14 @@ use ackord_validation::switchback::{Judged, LINKS, SharedLink};
 use rayon::prelude::*;
 
 const SECONDS: u64 = 2_400;
-const TURNS: Turns = Turns { length: Span::from_secs(60), settle: Span::from_secs(15), in_block: 2 };
+const TURNS: Turns =
+    Turns { length: Span::from_secs(60), settle: Span::from_secs(15), in_block: 2 };
 const TRUTHS: u64 = 8;
 
 fn judge(link: &SharedLink, runs: u64) -> Vec<Vec<Judged>> {
     let truth = |seed| {
-        [true, false].map(|treated| link.throughout(treated, 1_000 + seed, TURNS.settle, SECONDS / 2))
+        [true, false]
+            .map(|treated| link.throughout(treated, 1_000 + seed, TURNS.settle, SECONDS / 2))
     };
     let truths: Vec<_> = (0..TRUTHS).map(truth).collect();
     (0..runs).map(|seed| link.judge(TURNS, seed, SECONDS, &truths)).collect()

@@ -109,7 +109,13 @@ impl SharedLink {
 
     /// Returns what the link does in a second of a run with the remedy all the time, or never; the first `settle` are
     /// left out.
-    pub fn throughout(&self, is_treated: bool, seed: u64, settle: Span, seconds: u64) -> LinkTotals {
+    pub fn throughout(
+        &self,
+        is_treated: bool,
+        seed: u64,
+        settle: Span,
+        seconds: u64,
+    ) -> LinkTotals {
         let mut run = Run::new(&self.scenario(seconds), seed);
         run.switch(is_treated);
         let mut before = None;
@@ -189,13 +195,22 @@ impl Judged {
 
 impl SharedLink {
     /// Judges turns by `truths` pairs of runs.
-    pub fn judge(&self, turns: Turns, seed: u64, seconds: u64, truths: &[[LinkTotals; 2]]) -> Vec<Judged> {
+    pub fn judge(
+        &self,
+        turns: Turns,
+        seed: u64,
+        seconds: u64,
+        truths: &[[LinkTotals; 2]],
+    ) -> Vec<Judged> {
         let compared = self.by_turns(turns, seed, seconds);
         let told = Outcome::ALL.into_iter().zip(compared.log_ratios);
         let judged = |(outcome, told): (Outcome, Option<Difference>)| {
-            let ratios: Vec<f64> = truths.iter().filter_map(|[treated, untreated]| {
-                Some((treated.value(outcome)? / untreated.value(outcome)?).ln())
-            }).collect();
+            let ratios: Vec<f64> = truths
+                .iter()
+                .filter_map(|[treated, untreated]| {
+                    Some((treated.value(outcome)? / untreated.value(outcome)?).ln())
+                })
+                .collect();
             let truth = estimate(&ratios)?;
             let error = truth.std_dev? / f64::from(truth.runs).sqrt();
             let told = told.map(|it| [it.low, it.mean, it.high])?;

@@ -87,7 +87,7 @@ fn tell(news: &News<'_>, logs: &Logs, console: &Console) {
             service::tell_not_reloaded(error, file, console);
         }
         News::Standing(rule, Standing::StoodDown { harm, .. }) => {
-            tracing::warn!(rule, why = harm.harm_told(), "the remedy stands down");
+            tracing::warn!(rule, why = harm.words(), "the remedy stands down");
         }
         News::Standing(rule, _) => tracing::info!(rule, "the remedy is tried anew"),
         News::Interface(interface, true) => tracing::info!(interface, "the interface is back"),

@@ -4,7 +4,8 @@ use crate::console::Console;
 use crate::daemons::standing::{self, ShownArguments, estimate, section};
 use crate::errors::Failure;
 use ackord_gateway::watch::{
-    self, ClassStatus, Compared, DelayStatus, FlowStatus, QueueState, QueueStatus, Standing, Status,
+    self, Change, ClassStatus, Compared, DelayStatus, FlowStatus, QueueState, QueueStatus,
+    Standing, Status,
 };
 use ackord_gateway::{Journal, SOCKET};
 use ackord_report::document::{Block, Cell, Document, Section, Table};
@@ -74,6 +75,7 @@ fn document(status: &Status) -> Document {
     let sections = [
         Some(standing::health(&status.health)),
         Some(connections(status)),
+        link(status),
         remedies(&status.classes),
         section("Queues", queues(&status.queues)),
         Some(interfaces(status)),
@@ -113,6 +115,25 @@ fn connections(status: &Status) -> Section {
     }
 }
 
+/// What remedies do to the link as a whole.
+fn link(status: &Status) -> Option<Section> {
+    let link = status.link?;
+    let change = |change: Option<Change>| {
+        let sign = |percent: f64| format!("{percent:+.1}");
+        change.map(|it| format!("{} [{}, {}]", sign(it.mean), sign(it.low), sign(it.high)))
+    };
+    let table = table!(link.changes(), |(of, by)| [
+        words("of the whole link") => of,
+        numbers("change by remedies", "%") => change(by).map_or_else(|| "not yet known".to_owned(), |it| it),
+    ]);
+    let now = if link.treated_now { "with remedies" } else { "without remedies" };
+    let caption = format!(
+        "turns with remedies beside turns without, 95 % intervals of {} blocks of turns; the present turn is {now}",
+        link.blocks
+    );
+    Some(Section::new("The link").with(Block::Table(table.captioned(caption))))
+}
+
 /// Who is treated, and what that is worth; nothing without a rule.
 fn remedies(classes: &[ClassStatus]) -> Option<Section> {
     let who = table!(classes, |class| {
@@ -141,7 +162,10 @@ fn remedies(classes: &[ClassStatus]) -> Option<Section> {
             numbers("left alone", "%") => estimate(stalled.control, 1.0),
         ]
     })
-    .captioned("while something was unacknowledged; treated beside those left alone");
+    .captioned(
+        "while something was unacknowledged; treated beside those left alone. Both share the link: what the treated \
+         take, the others lose, so this is no gain of the link",
+    );
     Some(section("Remedies", who)?.with(Block::Table(worth)))
 }
 

@@ -46,7 +46,8 @@ fn one_turn_of_each_block_is_untreated_at_random() {
     let turns = Turns { in_block: 5, ..TURNS };
     let untreated =
         |block: u64| (block * 5..block * 5 + 5).filter(|turn| !turns.is_treated(7, *turn));
-    let positions: Vec<u64> = (0..200).flat_map(|block| untreated(block).map(|turn| turn % 5)).collect();
+    let positions: Vec<u64> =
+        (0..200).flat_map(|block| untreated(block).map(|turn| turn % 5)).collect();
     assert_eq!(positions.len(), 200);
     for position in 0..5 {
         let count = positions.iter().filter(|one| **one == position).count();

@@ -257,6 +257,7 @@ fn engine(config: &AdviseConfig, name: &str) -> Engine {
         wan: config.wan,
         lan: config.lan.clone(),
         control_per_mille: 0,
+        turns: None,
         stand_down,
     };
     let class = ClassConfig { name: name.to_owned(), remedy: Some(remedy) };

@@ -26,6 +26,8 @@ pub struct ConfigOptions {
     pub rate: Option<String>,
     /// The share of connections that are left alone: `5%`.
     pub control: Option<String>,
+    /// The share of turns in which no connection gets a remedy: `50%`.
+    pub untreated: Option<String>,
 }
 
 impl ConfigOptions {
@@ -43,6 +45,8 @@ impl ConfigOptions {
             .as_ref()
             .map(|given| format!("remedy = {}\n", mechanism(ProxyChoice::MECHANISMS, given))));
         say(self.control.as_ref().map(|given| format!("control = {}\n", quoted(&share(given)))));
+        let untreated = self.untreated.as_ref();
+        say(untreated.map(|given| format!("\n[turns]\nuntreated = {}\n", quoted(&share(given)))));
         if self.queue.is_some() || self.rate.is_some() {
             say(Some("\n[queue.lan]\n".to_owned()));
         }

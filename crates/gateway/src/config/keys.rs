@@ -42,17 +42,42 @@ pub(super) static FILE: &[Key] = &[
         "control",
         Shape::Ratio,
         super::GatewayConfig::CONTROL,
-        "The share of connections that are left alone, to be compared with",
+        "The share of connections that never get a remedy: what one of them has beside one that gets it",
     ),
     optional("limits", Shape::Table(LIMITS), "the defaults below", "How much it may take"),
     optional("metrics", Shape::Table(METRICS), "the defaults below", "Metrics for Prometheus"),
     optional("log", Shape::Table(LOG), "the defaults below", "Messages"),
     optional("state", Shape::Table(STATE), "the defaults below", "What outlives the process"),
     optional(
+        "turns",
+        Shape::Table(TURNS),
+        "the defaults below",
+        "Turns of the whole link with remedies and without, which show what they are worth",
+    ),
+    optional(
         "harm",
         Shape::Table(HARM),
         "the defaults below",
         "When a remedy that harms the connections of a rule stands down there",
+    ),
+];
+
+/// Turns.
+pub(super) static TURNS: &[Key] = &[
+    optional(
+        "untreated",
+        Shape::Ratio,
+        super::TurnsConfig::UNTREATED,
+        "The share of turns in which no connection gets a remedy, at most 50 %; 0 % leaves them at work all the \
+         time, and what they are worth to the link unknown",
+    ),
+    optional("length", Shape::Span, super::TurnsConfig::LENGTH, "How long a turn is"),
+    optional(
+        "settle",
+        Shape::Span,
+        super::TurnsConfig::SETTLE,
+        "How much of the beginning of a turn is left out, shorter than the turn: queues and windows are those of \
+         the turn before",
     ),
 ];
 

@@ -108,7 +108,7 @@ impl Reload {
 
     /// What is read anew each time it is used.
     fn numbers(&mut self, both: [&GatewayConfig; 2]) {
-        let each: [(&str, Says); 14] = [
+        let each: [(&str, Says); 17] = [
             ("control", |config| config.control.to_string()),
             ("limits.connections", |config| config.limits.connections.to_string()),
             ("limits.cache_per_flow", |config| config.limits.cache_per_flow.to_string()),
@@ -119,6 +119,9 @@ impl Reload {
             ("limits.copied", |config| config.limits.copied.to_string()),
             ("log.level", |config| format!("{:?}", config.log.level)),
             ("log.to", |config| format!("{:?}", config.log.to)),
+            ("turns.untreated", |config| config.turns.untreated.to_string()),
+            ("turns.length", |config| config.turns.length.to_string()),
+            ("turns.settle", |config| config.turns.settle.to_string()),
             ("harm.significance", |config| config.harm.significance.to_string()),
             ("harm.sustained", |config| config.harm.sustained.to_string()),
             ("harm.flows", |config| config.harm.flows.to_string()),

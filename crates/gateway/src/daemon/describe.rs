@@ -5,7 +5,7 @@ use crate::watch::{
     self, ClassStatus, Finding, FlowCounts, FlowStatus, Group, RingStatus, Severity, Status,
     TOP_FLOWS,
 };
-use crate::{Class, Connection, Drive, Refusal, Standing};
+use crate::{Class, Connection, Drive, Engine, Refusal, Standing};
 use ackord_daemon::evidence::Compared;
 use ackord_daemon::status::Process;
 use ackord_daemon::unix_s;
@@ -70,6 +70,7 @@ impl Described {
             rings,
             injection_lateness: drive.lateness().status(),
             loop_lateness: drive.loop_lateness().status(),
+            link: link(drive.engine()),
             classes: classes(drive, self.began_unix_s, &groups),
             top_flows: top_flows(drive, now),
             ..Status::default()
@@ -126,6 +127,13 @@ fn classes(drive: &Drive, began_unix_s: f64, groups: &[Group]) -> Vec<ClassStatu
         }
     });
     each.collect()
+}
+
+/// What remedies do to the link as a whole; nothing where no connection may get one.
+fn link(engine: &Engine) -> Option<watch::LinkStatus> {
+    let compared = engine.link_compared();
+    let in_turns = engine.switches() || compared.blocks > 0;
+    in_turns.then(|| watch::LinkStatus::of(compared, engine.is_turn_treated()))
 }
 
 fn injected(connection: &Connection) -> u64 {
@@ -192,7 +200,7 @@ fn health(classes: &[Class], rings: &[RingStatus], drive: &Drive) -> Vec<Finding
         if let Standing::StoodDown { harm, .. } = class.standing() {
             found.push(Finding {
                 severity: Severity::Warning,
-                what: format!("the remedy of `{}` stood down: {}", class.name(), harm.harm_told()),
+                what: format!("the remedy of `{}` stood down: {}", class.name(), harm.words()),
                 advice:
                     "its connections are forwarded untouched; another remedy or other knobs may \
                          do better, and `[harm] retry` says when it is tried again"

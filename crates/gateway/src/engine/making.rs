@@ -38,7 +38,11 @@ impl Engine {
                         Interface::Lan(_) => self.stats.injected_to_mobile += 1,
                         Interface::Wan => self.stats.injected_to_fixed += 1,
                     }
-                    self.stats.injected_bytes += injection.frame.len() as u64;
+                    let bytes = injection.frame.len() as u64;
+                    self.stats.injected_bytes += bytes;
+                    if let Interface::Lan(_) = injection.interface {
+                        self.stats.injected_bytes_to_mobile += bytes;
+                    }
                     if self.taps.want(key) {
                         let at = self.on_the_wall(now);
                         let ip = &injection.frame[link_len..];

@@ -1,6 +1,7 @@
 //! What passes: whose it is, what is kept of it, and what a box says.
 
 use super::fast::STANDS_FOR;
+use super::turns::begun_anew;
 use super::{Engine, FIXED, MOBILE, Order};
 use crate::config::{FlowFacts, MarkMatch};
 use crate::watch::Decision;
@@ -50,7 +51,9 @@ impl Engine {
         self.stats.held -= u64::from(connection.is_held);
         connection.is_held = false;
         // What the rule before did to it is no evidence about this one.
-        connection.to_mobile = connection.to_mobile.anew(self.now);
+        if let Some(class) = self.classes.get(connection.class) {
+            begun_anew(connection, class, &mut self.counted, self.now);
+        }
         let before = std::mem::replace(&mut connection.class, class);
         if let Some(proxy) = self.classes.get_mut(before).and_then(|one| one.proxy.as_mut()) {
             proxy.forget(connection.flow);
@@ -183,13 +186,14 @@ impl Engine {
         decoded: &Decoded,
         piece: Piece,
     ) {
+        let in_treated_turn = self.is_turn_treated();
         let Some(connection) = self.connections.of_flow(flow) else { return };
         let segment = piece.segment(&decoded.segment);
         let len = u64::from(piece.len);
         let class = connection.class;
         let has_box = self.classes.get(class).is_some_and(|class| class.proxy.is_some());
         let is_fast = connection.pace.is_fast();
-        let is_treated = has_box && !connection.is_control && !is_fast;
+        let is_treated = has_box && in_treated_turn && !connection.is_control && !is_fast;
         let key = connection.key;
         let (own, other) = match heading {
             Heading::Mobile => (&mut connection.to_mobile, &mut connection.from_mobile),
@@ -226,7 +230,11 @@ impl Engine {
         if is_treated {
             self.ask_the_box(now, (flow, heading, class), decoded, segment);
         } else if has_box {
-            let why = if is_fast { "too fast for a wireless link" } else { "control group" };
+            let why = match () {
+                () if is_fast => "too fast for a wireless link",
+                () if in_treated_turn => "control group",
+                () => "a turn without remedies",
+            };
             self.taps.decided(key, Decision::LeftAlone(why));
         } else {
             self.taps.decided(key, Decision::LeftAlone("no remedy at work"));

@@ -35,6 +35,7 @@ fn config(control_per_mille: u16) -> EngineConfig {
         wan: LinkKind::Ethernet,
         lan: vec![LinkKind::Bare],
         control_per_mille,
+        turns: None,
         stand_down: StandDown {
             confidence: 0.999,
             sustained: Span::from_secs(2),
@@ -296,3 +297,4 @@ proptest! {
 
 mod fast;
 mod listening;
+mod turns;

@@ -27,6 +27,7 @@ pub fn metrics(status: Status) -> String {
         connections(page, &status)?;
         injections(page, &status)?;
         rings(page, &status)?;
+        link(page, &status)?;
         classes(page, &status)?;
         queues(page, &status)
     })
@@ -126,6 +127,26 @@ fn classes(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {
     let share = "Share of its life that a connection stood still, mean";
     page.gauges(Metric("class_stalled", share, ratio()), stalled.means)?;
     page.gauges(Metric("class_stalled_ci95", half, ratio()), stalled.halves)
+}
+
+/// What turns of the whole link show.
+fn link(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {
+    let Some(link) = &status.link else { return Ok(()) };
+    let now = "Whether remedies are at work in the present turn (1) or not (0)";
+    page.gauges(
+        Metric("link_treated", now, None),
+        vec![(vec![], f64::from(u8::from(link.treated_now)))],
+    )?;
+    let blocks = "Complete blocks of turns with remedies and without";
+    page.gauges(Metric("link_blocks", blocks, None), vec![(vec![], link.blocks as f64)])?;
+    let known = || link.changes().into_iter().filter_map(|(of, change)| Some((of, change?)));
+    let bounds = known().flat_map(|(of, change)| {
+        let each = [("mean", change.mean), ("low", change.low), ("high", change.high)];
+        each.map(|(bound, percent)| (vec![("of", of), ("bound", bound)], 0.01 * percent))
+    });
+    let ratio = Unit::Other("ratio".to_owned());
+    let change = "Change of the whole link by remedies: mean, and the ends of its 95 % interval";
+    page.gauges(Metric("link_change", change, Some(ratio)), bounds.collect::<Vec<_>>())
 }
 
 fn queues(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {

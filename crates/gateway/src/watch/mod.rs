@@ -35,7 +35,8 @@ pub use control::{GATEWAY, listen};
 pub use metrics::{metrics, serve_metrics};
 pub use shared::Shared;
 pub use status::{
-    ClassStatus, FlowCounts, FlowStatus, QueueState, QueueStatus, RingStatus, Status, TOP_FLOWS,
+    Change, ClassStatus, FlowCounts, FlowStatus, LinkStatus, QueueState, QueueStatus, RingStatus,
+    Status, TOP_FLOWS,
 };
 
 #[cfg(test)]

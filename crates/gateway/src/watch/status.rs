@@ -4,7 +4,10 @@
 //! reader of another version does not know is ignored, and what the writer did not know is empty.
 
 use ackord_daemon::status::{Compared, Group, Process, Standing};
+use ackord_daemon::switchback::LinkCompared;
 use ackord_daemon::{DelayStatus, Finding, Published};
+use ackord_measure::welch::Difference;
+use ackord_units::portable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -56,6 +59,8 @@ pub struct Status {
     pub loop_lateness: DelayStatus,
     /// By rule, in their order.
     pub classes: Vec<ClassStatus>,
+    /// What remedies do to the link as a whole; absent without turns.
+    pub link: Option<LinkStatus>,
     /// By interface with a queue.
     pub queues: Vec<QueueStatus>,
     /// The connections with most bytes, at most [`TOP_FLOWS`].
@@ -74,6 +79,71 @@ impl Status {
 impl Published for Status {
     fn process(&mut self) -> &mut Process {
         &mut self.process
+    }
+}
+
+/// Turns of the whole link with remedies, compared with turns without: changes in percent. Each is absent until there are
+/// two complete blocks of turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LinkStatus {
+    /// Whether remedies are at work in the present turn.
+    pub treated_now: bool,
+    /// Complete blocks of turns.
+    pub blocks: u64,
+    /// Payload that mobile hosts acknowledged in a turn.
+    pub delivered_percent: Option<Change>,
+    /// Time in which data was under way, per byte acknowledged.
+    pub time_per_byte_percent: Option<Change>,
+    /// Bytes sent towards the mobile hosts, per byte acknowledged.
+    pub air_per_byte_percent: Option<Change>,
+    /// Round trips behind the gateway of connections that get no remedy.
+    pub others_delay_percent: Option<Change>,
+}
+
+/// A change with its 95 % interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// The mean.
+    pub mean: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+}
+
+impl Change {
+    /// Returns the change in percent whose logarithm is `log_ratio`.
+    pub fn of(log_ratio: Difference) -> Change {
+        let percent = |log| 100.0 * (portable::exp(log) - 1.0);
+        let Difference { mean, low, high } = log_ratio;
+        Change { mean: percent(mean), low: percent(low), high: percent(high) }
+    }
+}
+
+impl LinkStatus {
+    /// Returns the description of what turns have shown so far.
+    pub fn of(compared: &LinkCompared, treated_now: bool) -> LinkStatus {
+        let [delivered, time_per_byte, air_per_byte, others_delay] =
+            compared.log_ratios.map(|ratio| ratio.map(Change::of));
+        LinkStatus {
+            treated_now,
+            blocks: compared.blocks as u64,
+            delivered_percent: delivered,
+            time_per_byte_percent: time_per_byte,
+            air_per_byte_percent: air_per_byte,
+            others_delay_percent: others_delay,
+        }
+    }
+
+    /// Returns each change with the name of what changes.
+    pub fn changes(&self) -> [(&'static str, Option<Change>); 4] {
+        [
+            ("delivered", self.delivered_percent),
+            ("time per byte", self.time_per_byte_percent),
+            ("bytes on the air per byte", self.air_per_byte_percent),
+            ("delay of others", self.others_delay_percent),
+        ]
     }
 }
 

@@ -33,6 +33,19 @@ fn with(more: &str) -> String {
 }
 
 #[test]
+fn turns_leave_time_to_compare_and_no_more_than_half_without_remedies() {
+    let turns = |text: &str| sound(&with(&format!("[turns]\n{text}"))).turns.turns();
+    let said = turns("untreated = \"25 %\"\nlength = \"1 min\"\nsettle = \"10 s\"").expect("turns");
+    assert_eq!((said.in_block, said.length), (4, Span::from_secs(60)));
+    assert_eq!(turns("").map(|turns| turns.in_block), Some(10));
+    assert_eq!(turns("untreated = \"0 %\""), None);
+    let text = refused(&with("[turns]\nuntreated = \"60 %\""));
+    assert!(text.contains("turns.untreated") && text.contains("0 % to 50 %"), "{text}");
+    let text = refused(&with("[turns]\nlength = \"20 s\""));
+    assert!(text.contains("less than `length`, which is 20 s"), "{text}");
+}
+
+#[test]
 fn two_interfaces_and_one_thing_to_do_are_a_file() {
     let config = sound(MINIMAL);
     assert_eq!((config.wan.as_str(), config.lan.as_slice()), ("eth0", &["wlan0".to_owned()][..]));
@@ -241,10 +254,12 @@ fn one_line_says_what_a_file_says() {
         queue: Some("selective_drop".to_owned()),
         rate: Some("20mbit".to_owned()),
         control: Some("10%".to_owned()),
+        untreated: Some("50%".to_owned()),
     };
     let file = sound(
         "wan = \"eth0\"\nlan = \"wlan0\"\ncontrol = \"10 %\"\n\
          remedy = { kind = \"proxy-tcp\", mode = \"paper\", probe_interval = \"50 ms\" }\n\
+         [turns]\nuntreated = \"50 %\"\n\
          [queue.lan]\ndiscipline = \"selective-drop\"\nrate = \"20 Mbit/s\"\n",
     );
     assert_eq!(options.file().check().unwrap_or_else(|errors| panic!("{errors}")), file);

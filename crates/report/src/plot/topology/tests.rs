@@ -95,6 +95,7 @@ fn no_two_nodes_share_a_place_in_networks_of_any_shape() {
 
 #[test]
 fn words_of_links_wrap_between_numbers_with_their_units() {
-    let lines = super::draw::wrapped("loss: random, per_packet 0.5 %", &crate::plot::font::Font::new());
+    let lines =
+        super::draw::wrapped("loss: random, per_packet 0.5 %", &crate::plot::font::Font::new());
     assert_eq!(lines, ["loss: random, per_packet", "0.5 %"]);
 }
