@@ -51,6 +51,7 @@ for daemon in gateway agent; do
     for page in '' -run -status -stop -check -plan -probe; do
         [ -s "$root/usr/share/man/man1/ackord-$daemon$page.1.gz" ] || fail "no manual page ackord-$daemon$page"
     done
+    [ -s "$root/usr/share/man/man5/$daemon.toml.5.gz" ] || fail "no manual page $daemon.toml"
     unit=$root/usr/lib/systemd/system/ackord-$daemon.service
     if command -v systemd-analyze >/dev/null 2>&1; then
         mkdir -p "$root/nothing/verified"

@@ -50,7 +50,7 @@ strip "$out/ackord"
 "$out/ackord" --version
 "$out/ackord" man "$out/man"
 for shell in bash zsh fish; do "$out/ackord" completions "$shell" >"$out/completions/$shell"; done
-gzip --best --no-name "$out"/man/*.1
+gzip --best --no-name "$out"/man/*.1 "$out"/man/*.5
 
 cargo deb --quiet --package ackord-cli --no-build --no-strip --target "$host" --profile "$profile" --output "$out"
 deb=$(ls "$out"/*.deb)

@@ -1,4 +1,7 @@
-//! `ackord man`: manual pages, from the same words as `--help`.
+//! `ackord man`: manual pages, from the same words as `--help`, and of the daemons' files from their tables of keys.
+
+#[cfg(feature = "daemons")]
+mod formats;
 
 use crate::console::Console;
 use crate::errors::Failure;
@@ -10,7 +13,7 @@ use clap_mangen::Man;
 use std::io;
 use std::path::PathBuf;
 
-/// Write manual pages: ackord(1), and one per command, as ackord-run(1)
+/// Write manual pages: ackord(1), one per command, as ackord-run(1), and gateway.toml(5) and agent.toml(5)
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -32,6 +35,10 @@ pub(crate) fn man(
     clap_mangen::generate_to(command.clone(), folder).map_err(not_written)?;
     let whole = folder.join("ackord.1");
     write_one(&whole, &grouped(command).map_err(not_written)?)?;
+    #[cfg(feature = "daemons")]
+    for (name, page) in formats::pages() {
+        write_one(&folder.join(name), page.as_bytes())?;
+    }
     console.remark(&format!("wrote manual pages to {}", folder.display()));
     Ok(())
 }
