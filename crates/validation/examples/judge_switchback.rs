@@ -6,6 +6,8 @@
 //!
 //! RUNS (5) is the number of runs by turns of each link, 40 minutes each. The truth is that of 8 pairs of runs.
 
+#![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a program")]
+
 use ackord_daemon::switchback::{Outcome, Turns};
 use ackord_units::Span;
 use ackord_validation::switchback::{Judged, LINKS, SharedLink};

@@ -10,7 +10,7 @@ use ackord_measure::stats::estimate;
 use ackord_measure::welch::Difference;
 use ackord_scenario::{Scenario, ScenarioFile};
 use ackord_sim::Simulation;
-use ackord_units::{Span, Time};
+use ackord_units::{Span, Time, portable};
 use ackord_wire::{FlowId, Side};
 
 /// How often it is looked which flows have data under way.
@@ -208,7 +208,7 @@ impl SharedLink {
             let ratios: Vec<f64> = truths
                 .iter()
                 .filter_map(|[treated, untreated]| {
-                    Some((treated.value(outcome)? / untreated.value(outcome)?).ln())
+                    Some(portable::ln(treated.value(outcome)? / untreated.value(outcome)?))
                 })
                 .collect();
             let truth = estimate(&ratios)?;

@@ -236,7 +236,7 @@ fn flows(flows: &[FlowStatus]) -> Table {
 mod tests {
     use super::*;
     use ackord_daemon::status::Process;
-    use ackord_gateway::watch::{Estimate, Finding, Group, RingStatus, Severity};
+    use ackord_gateway::watch::{Estimate, Finding, Group, LinkStatus, RingStatus, Severity};
     use ackord_report::{Screen, to_terminal};
 
     fn shown(status: &Status) -> String {
@@ -250,6 +250,20 @@ mod tests {
         assert!(text.starts_with("Gateway\nversion 1.2.3 ·"), "{text}");
         assert!(text.contains("Nothing is amiss.") && text.contains("Observing"), "{text}");
         assert!(!text.contains("Remedies") && !text.contains("Queues"), "{text}");
+    }
+
+    #[test]
+    fn the_link_is_compared_by_turns_and_what_is_not_known_is_named() {
+        let change = Change { mean: -1.04, low: -3.0, high: 1.02 };
+        let link = LinkStatus {
+            treated_now: true,
+            blocks: 12,
+            delivered_percent: Some(change),
+            ..LinkStatus::default()
+        };
+        let text = shown(&Status { link: Some(link), ..Status::default() });
+        assert!(text.contains("-1.0 [-3.0, +1.0]") && text.contains("not yet known"), "{text}");
+        assert!(text.contains("12 blocks") && text.contains("with remedies"), "{text}");
     }
 
     #[test]
