@@ -3,6 +3,7 @@
 use super::*;
 use ackord_daemon::Harm;
 use ackord_daemon::switchback::Outcome;
+use ackord_units::portable;
 
 const TURNS: Turns = Turns { length: Span::from_secs(4), settle: Span::from_secs(1), in_block: 2 };
 
@@ -16,7 +17,7 @@ fn download(with: u32, without: u32, seconds: u64) -> Engine {
         let millis = 100 * tenth;
         engine.handle_deadlines(at(millis));
         // A little noise, so that intervals have a width.
-        let noise = (tenth * 2_654_435_761 >> 7) as u32 % 2;
+        let noise = ((tenth * 2_654_435_761) >> 7) as u32 % 2;
         let segments = noise + if engine.is_turn_treated() { with } else { without };
         for _ in 0..segments {
             let data = packet(Interface::Lan(0), segment(next, 1, MSS, millis), 0);
@@ -38,7 +39,7 @@ fn turns_show_what_remedies_do_to_the_link() {
     assert_eq!(compared.blocks, 14, "of 8 s each, the last not complete");
     let [delivered, _, air, others] = compared.log_ratios;
     let delivered = delivered.expect("many blocks");
-    let truth = (20.5_f64 / 10.5).ln();
+    let truth = portable::ln(20.5 / 10.5);
     assert!(delivered.low < truth && truth < delivered.high, "{delivered:?} {truth}");
     assert!(air.expect("many blocks").mean.abs() < 0.01, "all that is sent arrives");
     assert_eq!(others, None, "no connection is without a remedy in all turns");
