@@ -4,7 +4,8 @@
 //! cargo run --release --package ackord-validation --example judge_switchback [RUNS]
 //! ```
 //!
-//! RUNS (5) is the number of runs by turns of each link, 40 minutes each. The truth is that of 8 pairs of runs.
+//! RUNS (5) is the number of runs by turns of each link, 80 minutes each. The truth is that of 6 pairs of runs of 40 minutes, with
+//! the remedy all the time and never; with ANEW=1 in the environment the middlebox of these begins anew each turn.
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a program")]
 
@@ -13,15 +14,16 @@ use ackord_units::Span;
 use ackord_validation::switchback::{Judged, LINKS, SharedLink};
 use rayon::prelude::*;
 
-const SECONDS: u64 = 2_400;
+const SECONDS: u64 = 4_800;
 const TURNS: Turns =
-    Turns { length: Span::from_secs(60), settle: Span::from_secs(15), in_block: 2 };
-const TRUTHS: u64 = 8;
+    Turns { length: Span::from_secs(120), settle: Span::from_secs(45), in_block: 2 };
+const TRUTHS: u64 = 6;
 
 fn judge(link: &SharedLink, runs: u64) -> Vec<Vec<Judged>> {
+    let anew = std::env::var_os("ANEW").is_some();
     let truth = |seed| {
         [true, false]
-            .map(|treated| link.throughout(treated, 1_000 + seed, TURNS.settle, SECONDS / 2))
+            .map(|treated| link.throughout((treated, anew), TURNS, 1_000 + seed, SECONDS / 2))
     };
     let truths: Vec<_> = (0..TRUTHS).map(truth).collect();
     (0..runs).map(|seed| link.judge(TURNS, seed, SECONDS, &truths)).collect()

@@ -107,24 +107,32 @@ impl SharedLink {
         switchback.compare()
     }
 
-    /// Returns what the link does in a second of a run with the remedy all the time, or never; the first `settle` are
-    /// left out.
+    /// Returns what the link does in turns that are all with the remedy, or all without: the beginning of each is left
+    /// out. A middlebox begins anew with each turn if `anew`, as it does where turns alternate; else it stays.
     pub fn throughout(
         &self,
-        is_treated: bool,
+        (is_treated, anew): (bool, bool),
+        turns: Turns,
         seed: u64,
-        settle: Span,
         seconds: u64,
     ) -> LinkTotals {
         let mut run = Run::new(&self.scenario(seconds), seed);
         run.switch(is_treated);
-        let mut before = None;
+        let (mut sum, mut began, mut settled) = (LinkTotals::default(), Time::ZERO, None);
         while run.step() {
-            if before.is_none() && run.simulation.now() >= Time::ZERO + settle {
-                before = Some(run.totals());
+            let passed = run.simulation.now().saturating_since(began);
+            if settled.is_none() && passed >= turns.settle {
+                settled = Some(run.totals());
+            }
+            if passed >= turns.length {
+                sum.add(&run.totals().since(&settled.take().unwrap_or_default()));
+                began = run.simulation.now();
+                if is_treated && anew {
+                    run.switch(true);
+                }
             }
         }
-        run.totals().since(&before.unwrap_or_default())
+        sum
     }
 }
 
