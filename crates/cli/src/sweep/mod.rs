@@ -8,6 +8,7 @@
 mod show;
 
 use crate::console::Console;
+use crate::cost::words;
 use crate::errors::Failure;
 use crate::input::check_folder;
 use crate::interrupt::Interrupt;
@@ -19,6 +20,7 @@ use ackord_study::sweep::{
 use clap::{Args, Subcommand};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::thread;
 
 /// Run a scenario at every point of a study, on all cores
 ///
@@ -141,7 +143,12 @@ fn run(arguments: &RunArguments, console: &Console) -> Result<(), Failure> {
     check_folder(out)?;
     let formats = arguments.formats.formats();
     let mut sweep = Sweep::begin(&study, out, arguments.shard, formats)?;
-    console.remark(&plan(&sweep, &study.name));
+    let jobs = arguments
+        .jobs
+        .or_else(|| thread::available_parallelism().ok())
+        .map_or(1, NonZeroUsize::get);
+    let cost = words(study.cost(jobs));
+    console.remark(&format!("{}; all of them take up to about {cost}", plan(&sweep, &study.name)));
     let interrupt = Interrupt::listen()?;
     let meter = Meter::begin(&study.name);
     let outcome = sweep.run(arguments.jobs, &|share| {

@@ -6,6 +6,7 @@ use super::keys;
 use super::metrics::Kept;
 use super::plan::Until;
 use crate::labels::run_labels;
+use crate::{Cost, cost};
 use ackord_scenario::format::{Reader, Report, parse, read, unreadable, whole};
 use ackord_scenario::{Errors, Override, Place, Problem, Scenario, ScenarioFile, Style, Wrong};
 use rayon::prelude::*;
@@ -46,6 +47,18 @@ pub struct Study {
     pub(super) kept: Kept,
     /// Names of quantities.
     pub(super) series: Vec<String>,
+}
+
+impl Study {
+    /// Estimates the cost of all runs, `jobs` at a time, from the first seed.
+    pub fn cost(&self, jobs: usize) -> Cost {
+        let each = self.points.iter().map(|point| cost(&point.scenario, self.first_seed));
+        let whole = each.fold(Cost { seconds: 0.0, bytes: 0.0 }, |sum, one| Cost {
+            seconds: sum.seconds + one.seconds * f64::from(self.runs) / jobs as f64,
+            bytes: sum.bytes.max(one.bytes),
+        });
+        Cost { bytes: whole.bytes * jobs as f64, ..whole }
+    }
 }
 
 /// A combination of values.
