@@ -124,7 +124,7 @@ fn link(status: &Status) -> Option<Section> {
     };
     let table = table!(link.changes(), |(of, by)| [
         words("of the whole link") => of,
-        numbers("change by remedies", "%") => change(by).map_or_else(|| "not yet known".to_owned(), |it| it),
+        numbers("change by remedies", "%") => change(by).unwrap_or_else(|| "not yet known".to_owned()),
     ]);
     let now = if link.treated_now { "with remedies" } else { "without remedies" };
     let caption = format!(
