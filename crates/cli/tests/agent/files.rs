@@ -182,6 +182,14 @@ impl Disk {
         mounted.is_ok_and(|status| status.success()).then(|| Disk(path.to_owned()))
     }
 
+    fn clear(&self) {
+        for file in 0.. {
+            if fs::remove_file(self.0.join(format!("full-{file}"))).is_err() {
+                return;
+            }
+        }
+    }
+
     fn fill(&self) {
         let mut octets = 1 << 16;
         for file in 0.. {
@@ -202,7 +210,7 @@ impl Drop for Disk {
 }
 
 #[test]
-fn on_a_full_disk_it_goes_on_and_takes_back_what_it_did() {
+fn on_a_full_disk_nothing_is_pulled_that_no_file_names_until_there_is_room() {
     if let Some(why) = lacks() {
         return skipped(why);
     }
@@ -216,8 +224,25 @@ fn on_a_full_disk_it_goes_on_and_takes_back_what_it_did() {
     let agent = Agent::with_file(&group, lines, state);
     client(&group, &port, 2);
     agent.wait_for(|status| is_at_work(status, "python", "nodelay"));
+    let is_held = |status: &Value| {
+        let mut findings = status["health"].as_array().into_iter().flatten();
+        findings
+            .any(|one| one["what"].as_str().is_some_and(|what| what.contains("cannot be written")))
+    };
     disk.fill();
-    let medians = client(&group, &port, 5);
+    // The first one that is treated shows that there is no room, and loses it again.
+    let mut kept = group.python(WRITER, &[]);
+    let kept = kept.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut kept = Writer::new(kept);
+    assert_eq!(kept.ask("more"), "0");
+    agent.wait_for(|status| lever(status, "python", "nodelay")["reached"]["connections"] != 0);
+    client(&group, &port, 2);
+    agent.wait_for(is_held);
+    let medians = client(&group, &port, 3);
+    assert!(medians.iter().all(|median| *median > 35.0), "{medians:?}");
+    disk.clear();
+    agent.wait_for(|status| !is_held(status));
+    let medians = client(&group, &port, 3);
     assert!(medians.iter().all(|median| *median < 20.0), "{medians:?}");
     let state = agent.stop();
     nothing_is_left(state.path());
