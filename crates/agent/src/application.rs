@@ -24,10 +24,14 @@ impl Allowed {
     }
 }
 
+/// More names of an application are not kept: a unit may run any number of programs.
+const NAMES: usize = 12;
+
 /// An application.
 #[derive(Clone, Debug)]
 pub struct Application {
-    name: String,
+    /// The first is its own, the others are those by which a user may know it, too.
+    names: Vec<String>,
     allowed: Allowed,
     trials: [Trial; Lever::ALL.len()],
     /// Of all its connections.
@@ -50,7 +54,7 @@ impl Application {
     /// One of this name.
     pub(crate) fn new(name: &str, allowed: Allowed) -> Application {
         Application {
-            name: name.to_owned(),
+            names: vec![name.to_owned()],
             allowed,
             trials: Lever::ALL.map(|lever| Trial::new(allowed.has(lever))),
             total: Figures::default(),
@@ -66,7 +70,23 @@ impl Application {
 
     /// Its name.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.names[0]
+    }
+
+    /// All its names, its own first.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Adds other names of it, as far as there is room. Returns whether any is new.
+    pub(crate) fn call(&mut self, also: impl IntoIterator<Item = String>) -> bool {
+        let before = self.names.len();
+        for name in also {
+            if self.names.len() < NAMES && !self.names.contains(&name) {
+                self.names.push(name);
+            }
+        }
+        self.names.len() > before
     }
 
     /// What was counted of all its connections.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The mount of the hierarchy of version 2, where there is one.
 ///
@@ -28,6 +28,13 @@ fn mounted_in(mounts: &str) -> Option<PathBuf> {
 pub fn is_cgroup(directory: &Path) -> bool {
     // Each has this file; a hierarchy of version 1 has not.
     directory.join("cgroup.controllers").exists()
+}
+
+/// Whether a directory is a control group, or may become one: it is not there yet, and below the mount.
+pub fn may_become_one(mount: &Path, directory: &Path) -> bool {
+    let is_below = directory.starts_with(mount)
+        && directory.components().all(|part| part != Component::ParentDir);
+    is_cgroup(directory) || (is_below && !directory.exists())
 }
 
 /// The control group that somebody means by a path: from the root of the file system, or from that of the hierarchy.
@@ -120,6 +127,21 @@ mod tests {
         }
         for path in ["system.slice", "nginx.service", "/etc", "../..", ""] {
             assert_eq!(meant_below(root.path(), path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_control_group_that_is_not_there_may_come_below_the_mount_only() {
+        let root = tempfile::tempdir().expect("a directory");
+        fs::write(root.path().join("a-file"), "").expect("ours");
+        for (path, expected) in [
+            ("app.slice/app.service", true),
+            ("a-file", false),
+            ("", false),
+            ("../elsewhere", false),
+            ("/etc/none", false),
+        ] {
+            assert_eq!(may_become_one(root.path(), &root.path().join(path)), expected, "{path}");
         }
     }
 

@@ -19,6 +19,8 @@ pub struct Connection {
     pub(crate) own: Own,
     pub(crate) levers: u8,
     pub(crate) was_there: bool,
+    /// Levers that were at work for its application when it began, a bit each.
+    pub(crate) began_with: u8,
     pub(crate) figures: Figures,
     /// When its group was chosen.
     base: Figures,
@@ -48,6 +50,7 @@ impl Connection {
             own: report.own,
             levers: report.levers,
             was_there: report.was_there,
+            began_with: 0,
             // What there was before it was followed is not this agent's.
             figures: if report.was_there { report.figures } else { Figures::default() },
             base: if report.was_there { report.figures } else { Figures::default() },
@@ -122,6 +125,20 @@ impl Connection {
             (Arm::Treated, Lever::Nodelay) => self.levers & NODELAY != 0,
             _ => lever.is_left_to_us(self.own),
         }
+    }
+
+    /// Whether a lever that was at work for its application when it began has reached it; `None` if that says nothing of
+    /// the lever: it is of the control group, the option is the application's, or its peer had no time to wait.
+    pub(crate) fn is_reached(&self, lever: Lever) -> Option<bool> {
+        let is_counted = self.began_with & 1 << lever.index() != 0
+            && self.arm != Arm::Control
+            && lever.is_left_to_us(self.own);
+        let is_reached = match lever {
+            Lever::Nodelay => self.levers & NODELAY != 0,
+            Lever::DelayedAck | Lever::QuickAck => self.arm == Arm::Treated,
+        };
+        let is_enough = lever == Lever::Nodelay || self.figures.segments >= ENOUGH_SEGMENTS;
+        (is_counted && (is_reached || is_enough)).then_some(is_reached)
     }
 
     /// Levers at work on it, by name.

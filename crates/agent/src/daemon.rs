@@ -5,6 +5,7 @@
 //! | `daemon.rs` | [`Daemon`]: from a configuration to its work, reloads, its end |
 //! | `daemon/places.rs` | control groups: where the programs are attached |
 //! | `daemon/kept.rs` | what outlives it: journal, list of sockets, histories |
+//! | `daemon/upkeep.rs` | sockets older than it, and a state directory that is full |
 //! | `daemon/source.rs` | its file, read anew |
 //! | `daemon/error.rs` | why it cannot be |
 //!
@@ -15,13 +16,16 @@ mod error;
 mod kept;
 mod places;
 mod source;
+mod upkeep;
 
+use crate::application::Allowed;
 use crate::config::{AgentConfig, OnExit};
 use crate::engine::{Do, Engine};
 use crate::kernel::layout::RawSettings;
 use crate::kernel::{Pass, Programs, foreign};
 use crate::lever::{Lever, Standing};
-use crate::names::Names;
+use crate::names::owners::Which;
+use crate::names::{Named, Names, UNKNOWN};
 use crate::report::Report;
 use crate::watch::{self, Asked, Circumstances, Question, Wanted};
 use ackord_daemon::control::ControlSocket;
@@ -111,6 +115,7 @@ impl Daemon {
             false => None,
         };
         let mut programs = Programs::load()?;
+        // One that is not there yet is looked at when it is.
         let others = if acts { foreign(&root).unwrap_or_default() } else { Vec::new() };
         let stands_aside = (!others.is_empty()).then(|| {
             format!("programs of somebody else are at the same hooks: {}", others.join(", "))
@@ -126,13 +131,13 @@ impl Daemon {
         let unmeasured = config.metrics.filter(|_| acts).and_then(|at| metrics_at(at, &asked));
         let engine = Engine::new(config.engine(is_at_work, least));
         let mut names = Names::new(config.by, &root);
-        let mut places = Places::new(root);
+        let mut places = Places::new(root, is_at_work);
         if let Err(error) = places.follow(&config, &programs, &mut names) {
             // What cannot be undone now stays in the journal.
             let _ = kept.map(|kept| kept.undo(true));
             return Err(error);
         }
-        Ok(Daemon {
+        let mut daemon = Daemon {
             engine,
             names,
             places,
@@ -150,7 +155,9 @@ impl Daemon {
             config,
             file,
             _socket: socket,
-        })
+        };
+        daemon.own(Which::Listening);
+        Ok(daemon)
     }
 
     /// Works until somebody wishes it to end, or `until` has come (CLOCK_MONOTONIC).
@@ -207,9 +214,16 @@ impl Daemon {
             return;
         }
         let named = self.engine.wants_name(report).then(|| {
-            let name = self.names.of(report);
-            let allowed = self.config.allowed(&name);
-            self.engine.name(report.application, &name, allowed)
+            let Named { name, also } = self.names.of(report);
+            let Some(name) = name else {
+                // The next connection of the same kind may be known.
+                return self.engine.name(0, UNKNOWN, Allowed::default());
+            };
+            let allowed = |names: &[String]| allowed(&self.config, names);
+            let one = std::slice::from_ref(&name);
+            let index = self.engine.name(report.application, &name, allowed(one));
+            self.engine.call(index, also, allowed);
+            index
         });
         self.engine.handle(report, named);
     }
@@ -219,8 +233,14 @@ impl Daemon {
         self.look_at = now + LOOK_EVERY;
         self.engine.look(now);
         let followed = self.places.follow(&self.config, &self.programs, &mut self.names);
+        if matches!(followed, Ok(true)) {
+            self.own(Which::Listening);
+        }
         let kept = self.kept.as_mut().map(|kept| kept.each_second(&mut self.engine));
-        for trouble in followed.err().into_iter().chain(kept.into_iter().flatten()) {
+        let held = self.hold();
+        let troubles =
+            followed.err().into_iter().chain(kept.into_iter().flatten()).chain(held.err());
+        for trouble in troubles {
             tell(&News::Trouble(&trouble.to_string()));
         }
         self.carry_out(tell);
@@ -246,7 +266,7 @@ impl Daemon {
             stands_aside: self.stands_aside.clone(),
             reports_lost: counts.reports_lost,
             refused: counts.refused,
-            findings: self.unmeasured.iter().cloned().collect(),
+            findings: self.findings(),
             hosts: self.kept.as_ref().map(Kept::hosts).unwrap_or_default(),
             journal: self.kept.as_ref().map(Kept::standing).unwrap_or_default(),
         };
@@ -296,6 +316,7 @@ impl Daemon {
         self.names.cgroups().look();
         let numbers = self.places.numbers(self.names.cgroups());
         self.programs.adopt_of(&numbers)?;
+        self.own(Which::All);
         let passed = self.programs.pass(Pass::Adopt, self.settings)?;
         passed.adopted.iter().filter_map(Report::of).for_each(|report| self.take(&report));
         Ok(passed.count)
@@ -314,11 +335,12 @@ impl Daemon {
         }
         self.config = config;
         let is_at_work = self.kept.is_some();
-        self.settings = settings(&self.config, is_at_work);
+        let nodelay_held = self.settings.nodelay_held;
+        self.settings = RawSettings { nodelay_held, ..settings(&self.config, is_at_work) };
         self.programs.set(self.settings);
         let engine = self.config.engine(is_at_work, self.engine.config().delack_least);
         let config = &self.config;
-        self.engine.allow(engine, |name| config.allowed(name));
+        self.engine.allow(engine, |names| allowed(config, names));
         self.reloads += 1;
         Ok(())
     }
@@ -340,6 +362,14 @@ impl Daemon {
     /// What it follows.
     pub fn config(&self) -> &AgentConfig {
         &self.config
+    }
+}
+
+/// The levers of an application; none if it is not known which that is.
+fn allowed(config: &AgentConfig, names: &[String]) -> Allowed {
+    match names {
+        [only] if only == UNKNOWN => Allowed::default(),
+        names => config.allowed(names),
     }
 }
 
@@ -370,6 +400,7 @@ fn settings(config: &AgentConfig, acts: bool) -> RawSettings {
         pass: 0,
         own_pid: std::process::id(),
         control_per_mille: u32::from(config.control_per_mille()),
+        nodelay_held: 0,
     }
 }
 

@@ -7,17 +7,22 @@
 //!                      └─ Application ─ Trial (treated against control, a lever each)
 //! ```
 
-use crate::acks::Wait;
+mod order;
+
 use crate::application::{Allowed, Application};
 use crate::connection::{Connection, NODELAY};
 use crate::kernel::layout::{RawClass, RawOrder};
 use crate::lever::{Lever, Rule, Standing};
-use crate::report::{Arm, Figures, Kind, Own, Report, Transferred};
+use crate::report::{Arm, Figures, Kind, Report, Transferred};
 use ackord_daemon::mix;
 use ackord_history::Advice;
 use ackord_units::{Span, Time};
+use order::order;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+
+/// More keys of programs are not remembered: they are named anew then.
+const MOST_KEYS: usize = 1 << 16;
 
 /// How an engine works.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,6 +83,8 @@ pub struct Engine {
     /// By name, and by what tells them apart in the kernel.
     named: BTreeMap<String, u16>,
     keyed: BTreeMap<u64, u16>,
+    /// Keys of which the programs were told once more since the last look: they had forgotten them.
+    repeated: BTreeSet<u64>,
     connections: BTreeMap<u64, Connection>,
     stats: Stats,
     out: Vec<Do>,
@@ -91,6 +98,7 @@ impl Engine {
             applications: Vec::new(),
             named: BTreeMap::new(),
             keyed: BTreeMap::new(),
+            repeated: BTreeSet::new(),
             connections: BTreeMap::new(),
             stats: Stats::default(),
             out: Vec::new(),
@@ -116,10 +124,23 @@ impl Engine {
                 index
             }
         };
+        if self.keyed.len() >= MOST_KEYS {
+            self.keyed.clear();
+        }
         if key != 0 && self.keyed.insert(key, index) != Some(index) {
+            self.repeated.insert(key);
             self.out.push(Do::Application(key, class_of(index)));
         }
         index
+    }
+
+    /// An application is known by other names, too. `allowed` gives the levers that an application of several names may
+    /// have.
+    pub fn call(&mut self, index: u16, also: Vec<String>, allowed: impl Fn(&[String]) -> Allowed) {
+        let Some(one) = self.applications.get_mut(usize::from(index)) else { return };
+        if one.call(also) {
+            allow(&self.config, &mut self.out, index, one, allowed);
+        }
     }
 
     /// Takes a report; `application` where [`Engine::wants_name`] asked for one.
@@ -161,13 +182,22 @@ impl Engine {
             self.stats.unfollowed += 1;
             return false;
         }
-        let connection = Connection::new(index, report);
+        if report.class == 0
+            && self.keyed.get(&report.application) == Some(&index)
+            && self.repeated.insert(report.application)
+        {
+            self.out.push(Do::Application(report.application, class_of(index)));
+        }
+        let mut connection = Connection::new(index, report);
         if report.levers & NODELAY != 0 {
             self.out.push(Do::Nodelay(report.cookie));
         }
         let Some(one) = self.applications.get_mut(usize::from(index)) else { return false };
         one.connections += 1;
         one.living += 1;
+        let settled =
+            Lever::ALL.into_iter().filter(|lever| one.trial(*lever).is_settled(report.at));
+        connection.began_with = settled.map(|lever| 1 << lever.index()).sum();
         self.stats.connections += 1;
         self.connections.insert(report.cookie, connection);
         true
@@ -218,6 +248,11 @@ impl Engine {
             return;
         };
         one.living = one.living.saturating_sub(1);
+        for lever in Lever::ALL {
+            if let Some(is_treated) = connection.is_reached(lever) {
+                one.trial_mut(lever).ended_reached(is_treated);
+            }
+        }
         let is_control = connection.arm == Arm::Control;
         for lever in Lever::ALL.into_iter().filter(|lever| connection.is_of(*lever)) {
             if let Some(sample) = connection.sample(|figures| lost_to(lever, figures)) {
@@ -228,8 +263,10 @@ impl Engine {
 
     /// Once a second or so: levers begin where that is worth it, and end.
     pub fn look(&mut self, now: Time) {
+        self.repeated.clear();
         let mut living: BTreeMap<u16, Vec<&Connection>> = BTreeMap::new();
-        for one in self.connections.values().filter(|one| one.arm != Arm::Observed) {
+        let is_of_a_lever = |one: &&Connection| one.arm != Arm::Observed || one.began_with != 0;
+        for one in self.connections.values().filter(is_of_a_lever) {
             living.entry(one.application).or_default().push(one);
         }
         let Engine { config, applications, out, .. } = self;
@@ -238,6 +275,8 @@ impl Engine {
             let before = one.class(config.control_per_mille);
             let living = living.get(&index).map_or(&[][..], Vec::as_slice);
             for lever in Lever::ALL {
+                let reached = living.iter().filter_map(|each| each.is_reached(lever));
+                one.trial_mut(lever).living_reached(reached);
                 let of_it = living.iter().filter(|each| each.is_of(lever));
                 let samples = of_it.filter_map(|each| {
                     let sample = each.sample(|figures| lost_to(lever, figures))?;
@@ -276,15 +315,10 @@ impl Engine {
     }
 
     /// Other levers may be used from now on, by name.
-    pub fn allow(&mut self, config: EngineConfig, allowed: impl Fn(&str) -> Allowed) {
+    pub fn allow(&mut self, config: EngineConfig, allowed: impl Fn(&[String]) -> Allowed) {
         self.config = config;
-        for (index, one) in self.applications.iter_mut().enumerate() {
-            let before = one.class(config.control_per_mille);
-            one.allow(allowed(one.name()));
-            let after = one.class(config.control_per_mille);
-            if after != before {
-                self.out.push(Do::Class(class_of(index as u16), after));
-            }
+        for (index, one) in (0_u16..).zip(&mut self.applications) {
+            allow(&self.config, &mut self.out, index, one, &allowed);
         }
     }
 
@@ -314,6 +348,21 @@ impl Engine {
     }
 }
 
+fn allow(
+    config: &EngineConfig,
+    out: &mut Vec<Do>,
+    index: u16,
+    one: &mut Application,
+    allowed: impl Fn(&[String]) -> Allowed,
+) {
+    let before = one.class(config.control_per_mille);
+    one.allow(allowed(one.names()));
+    let after = one.class(config.control_per_mille);
+    if after != before {
+        out.push(Do::Class(class_of(index), after));
+    }
+}
+
 /// The first class is for those that nobody knows yet.
 fn class_of(application: u16) -> u16 {
     application + 1
@@ -324,28 +373,6 @@ fn lost_to(lever: Lever, figures: &Figures) -> Span {
     match lever {
         Lever::Nodelay => figures.nagle,
         Lever::DelayedAck | Lever::QuickAck => figures.delack,
-    }
-}
-
-/// An order for a connection whose acknowledgments should wait like this: the least lever that does it.
-fn order(config: &EngineConfig, wait: Wait, own: Own) -> RawOrder {
-    let bound = |span: Span| {
-        let span = span.max(config.delack_least);
-        if span >= crate::acks::DELACK_MIN || own.has(Own::DELACK) {
-            return 0;
-        }
-        (span.as_nanos() / 1_000) as u32
-    };
-    match wait {
-        Wait::Kernel => RawOrder::default(),
-        Wait::AtMost(span) => RawOrder { delack_max_us: bound(span), ..RawOrder::default() },
-        // The bound beside the quick route, which does not reach a host itself: its own addresses are looked up in the
-        // local table before any other.
-        Wait::AtOnce => RawOrder {
-            delack_max_us: bound(Span::ZERO),
-            quick: u8::from(config.has_quick_routes && !own.has(Own::MARK | Own::QUICKACK)),
-            ..RawOrder::default()
-        },
     }
 }
 

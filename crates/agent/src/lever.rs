@@ -109,10 +109,40 @@ pub struct Rule {
     pub retry: Option<Span>,
 }
 
+/// Connections that began while a lever was at work, other than those of the control group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// All of them.
+    pub connections: u64,
+    /// Those that the lever has reached.
+    pub treated: u64,
+}
+
+impl Reached {
+    /// Counts one more.
+    pub(crate) fn count(&mut self, is_treated: bool) {
+        self.connections += 1;
+        self.treated += u64::from(is_treated);
+    }
+
+    /// Whether it is at work for nobody: enough connections, and none was treated.
+    pub fn is_none(self) -> bool {
+        self.connections >= ENOUGH && self.treated == 0
+    }
+}
+
+/// So many connections do not all miss a lever by chance.
+const ENOUGH: u64 = 5;
+/// What the programs are told holds at the latest after this.
+const SETTLED: Span = Span::from_millis(500);
+
 /// A lever of an application.
 #[derive(Clone, Debug)]
 pub struct Trial {
     standing: Standing,
+    /// Of connections that have ended, and of all as of the last look.
+    ended: Reached,
+    reached: Reached,
     evidence: Evidence,
     compared: Compared,
     /// What was lost before this is of another time.
@@ -124,6 +154,8 @@ impl Trial {
     pub fn new(is_wanted: bool) -> Trial {
         Trial {
             standing: if is_wanted { Standing::Watching } else { Standing::Off },
+            ended: Reached::default(),
+            reached: Reached::default(),
             evidence: Evidence::default(),
             compared: Compared::default(),
             began: Time::ZERO,
@@ -143,6 +175,29 @@ impl Trial {
     /// Whether it is, or was until it was withdrawn.
     pub(crate) fn is_tried(&self) -> bool {
         matches!(self.standing, Standing::AtWork { .. } | Standing::Withdrawn { .. })
+    }
+
+    /// Whether it has been at work for a while at this time, so that a connection that begins has it.
+    pub(crate) fn is_settled(&self, at: Time) -> bool {
+        matches!(self.standing, Standing::AtWork { since } if at >= since + SETTLED)
+    }
+
+    /// Connections that began while it was at work, as of the last look.
+    pub fn reached(&self) -> Reached {
+        self.reached
+    }
+
+    /// A connection that began while it was at work has ended.
+    pub(crate) fn ended_reached(&mut self, is_treated: bool) {
+        if self.is_at_work() {
+            self.ended.count(is_treated);
+        }
+    }
+
+    /// Takes the connections that began while it was at work and go on.
+    pub(crate) fn living_reached(&mut self, living: impl Iterator<Item = bool>) {
+        self.reached = self.ended;
+        living.for_each(|is_treated| self.reached.count(is_treated));
     }
 
     /// Treated against control, as of the last look.
@@ -174,6 +229,7 @@ impl Trial {
     /// It is at work without a loss to be seen before: what it gains is a guess to be tried.
     pub(crate) fn begin(&mut self, now: Time) {
         self.standing = Standing::AtWork { since: now };
+        (self.ended, self.reached) = (Reached::default(), Reached::default());
         self.evidence = Evidence::default();
         self.began = now;
     }

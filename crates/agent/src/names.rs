@@ -1,20 +1,31 @@
 //! What the application is called to which a connection belongs.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `names.rs` | [`By`], [`Names`]: from a report to an application |
+//! | `names/program.rs` | the program that a process runs |
+//! | `names/owners.rs` | the processes of sockets that were there before |
 
-use crate::cgroups::Cgroups;
+#[cfg(feature = "bpf")]
+pub(crate) mod owners;
+pub(crate) mod program;
+
+use crate::cgroups::{self, Cgroups};
 use crate::report::Report;
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What tells applications apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
+    /// The unit of systemd or the container; the program where the control group is that of neither.
+    Service,
     /// The control group's path.
     Cgroup,
     /// The unit of systemd.
     Unit,
     /// The container.
     Container,
-    /// The program's file.
+    /// The program's file; for interpreters, with the script.
     Executable,
     /// The server's port.
     Port,
@@ -22,7 +33,8 @@ pub enum By {
 
 impl By {
     /// All of them, as a user writes them.
-    pub const WORDS: [(&'static str, By); 5] = [
+    pub const WORDS: [(&'static str, By); 6] = [
+        ("service", By::Service),
         ("cgroup", By::Cgroup),
         ("unit", By::Unit),
         ("container", By::Container),
@@ -41,7 +53,13 @@ impl By {
             By::Cgroup | By::Unit | By::Container => 1,
             By::Executable => 2,
             By::Port => 3,
+            By::Service => 4,
         }
+    }
+
+    /// Whether the programs of processes are looked at.
+    pub fn looks_at_processes(self) -> bool {
+        matches!(self, By::Executable | By::Service)
     }
 }
 
@@ -50,15 +68,28 @@ impl By {
 pub(crate) struct Names {
     by: By,
     cgroups: Cgroups,
+    /// The control group below which these are, from the root of the hierarchy.
+    above: PathBuf,
 }
 
-/// Who cannot be told.
-const UNKNOWN: &str = "unknown";
+/// The application of a connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// Its name; none if that cannot be found out.
+    pub(crate) name: Option<String>,
+    /// Others by which a user may know it.
+    pub(crate) also: Vec<String>,
+}
+
+/// The name of all applications of which none is known. Nothing is done for them.
+pub(crate) const UNKNOWN: &str = "unknown";
 
 impl Names {
     /// Told apart like this, control groups being those below `root`.
     pub(crate) fn new(by: By, root: &Path) -> Names {
-        Names { by, cgroups: Cgroups::below(root) }
+        let mount = cgroups::mounted().ok().flatten().unwrap_or_default();
+        let above = root.strip_prefix(&mount).unwrap_or(Path::new("")).to_owned();
+        Names { by, cgroups: Cgroups::below(root), above }
     }
 
     /// The control groups as they were last looked at.
@@ -67,65 +98,89 @@ impl Names {
     }
 
     /// The application of a connection.
-    pub(crate) fn of(&mut self, report: &Report) -> String {
+    pub(crate) fn of(&mut self, report: &Report) -> Named {
+        let plain = |name| Named { name, also: Vec::new() };
         match self.by {
-            By::Cgroup => self.path(report.cgroup),
-            By::Unit => unit(&self.path(report.cgroup)),
-            By::Container => container(&self.path(report.cgroup)),
-            By::Executable => executable(report.pid).unwrap_or_else(|| UNKNOWN.to_owned()),
-            By::Port => match report.application {
-                0 => UNKNOWN.to_owned(),
-                port => format!("port-{port}"),
-            },
+            By::Cgroup => plain(self.path(report.cgroup)),
+            By::Unit => plain(self.whole_path(report.cgroup).map(|path| unit(&path))),
+            By::Container => plain(self.whole_path(report.cgroup).map(|path| container(&path))),
+            By::Executable => of_program(report.pid),
+            By::Service => {
+                let path = self.whole_path(report.cgroup);
+                let program = of_program(report.pid);
+                match path.and_then(|path| service(&path)) {
+                    Some(name) => {
+                        let also = program.name.into_iter().chain(program.also);
+                        Named { name: Some(name), also: also.collect() }
+                    }
+                    None => program,
+                }
+            }
+            By::Port => plain(match report.application {
+                0 => None,
+                port => Some(format!("port-{port}")),
+            }),
         }
     }
 
-    fn path(&mut self, cgroup: u64) -> String {
+    fn path(&mut self, cgroup: u64) -> Option<String> {
         if self.cgroups.path(cgroup).is_none() {
             self.cgroups.look();
         }
-        self.cgroups.path(cgroup).unwrap_or(UNKNOWN).to_owned()
+        self.cgroups.path(cgroup).map(str::to_owned)
     }
+
+    /// The path from the root of the hierarchy.
+    fn whole_path(&mut self, cgroup: u64) -> Option<String> {
+        let below = self.path(cgroup)?;
+        let path = Path::new("/").join(&self.above).join(below.trim_start_matches('/'));
+        Some(path.to_string_lossy().trim_end_matches('/').to_owned())
+    }
+}
+
+fn of_program(pid: u32) -> Named {
+    match program::of(pid) {
+        Some(program) => Named { name: Some(program.name), also: program.also },
+        None => Named::default(),
+    }
+}
+
+/// The container, or the unit, that a path is of. A session of a user, the manager itself and a slice are neither: what
+/// runs there are programs that have nothing in common.
+fn service(path: &str) -> Option<String> {
+    if let Some(container) = container_in(path) {
+        return Some(container);
+    }
+    let last = path.rsplit('/').find(|part| is_unit(part))?;
+    let is_session = last.starts_with("session-") || last.starts_with("vte-spawn-");
+    let is_manager = last.starts_with("user@") || last == "init.scope";
+    let is_none = last.ends_with(".slice") || is_session || is_manager;
+    (!is_none).then(|| last.to_owned())
+}
+
+fn is_unit(part: &str) -> bool {
+    [".service", ".scope", ".socket", ".slice"].iter().any(|kind| part.ends_with(kind))
 }
 
 /// The innermost service or scope of a path; the path where there is none.
 fn unit(path: &str) -> String {
-    let is_unit = |part: &&str| {
-        [".service", ".scope", ".socket", ".slice"].iter().any(|kind| part.ends_with(kind))
-    };
-    path.rsplit('/').find(is_unit).unwrap_or(path).to_owned()
+    path.rsplit('/').find(|part| is_unit(part)).unwrap_or(path).to_owned()
 }
 
 /// The innermost container of a path, by the first twelve digits of its identifier, as container engines show it;
 /// the unit where there is none.
 fn container(path: &str) -> String {
+    container_in(path).unwrap_or_else(|| unit(path))
+}
+
+fn container_in(path: &str) -> Option<String> {
     let identifier = |part: &str| {
         let part = part.strip_suffix(".scope").unwrap_or(part);
         let last = part.rsplit(['-', ':']).next().unwrap_or(part);
         let is_one = last.len() == 64 && last.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_one.then(|| last[..12].to_owned())
     };
-    path.rsplit('/').find_map(identifier).unwrap_or_else(|| unit(path))
-}
-
-/// The name of the file that a process runs.
-fn executable(pid: u32) -> Option<String> {
-    if pid == 0 {
-        return None;
-    }
-    let link = fs::read_link(format!("/proc/{pid}/exe")).ok();
-    link.and_then(|link| called(&link.to_string_lossy())).or_else(|| {
-        let command = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
-        Some(command.trim_end().to_owned())
-    })
-}
-
-/// What the link to a program's file calls it. A file that was replaced since is told as such by the kernel, and what is
-/// run from memory (memfd_create(2)) has no file but a name, if it was given one.
-fn called(link: &str) -> Option<String> {
-    let path = link.strip_suffix(" (deleted)").unwrap_or(link);
-    let name = path.strip_prefix("/memfd:").or_else(|| path.rsplit('/').next());
-    name.filter(|name| !name.is_empty()).map(str::to_owned)
+    path.rsplit('/').find_map(identifier)
 }
 
 #[cfg(test)]
@@ -159,51 +214,24 @@ mod tests {
     }
 
     #[test]
-    fn what_was_replaced_or_runs_from_memory_is_called_as_it_was() {
-        for (link, expected) in [
-            ("/usr/sbin/nginx", Some("nginx")),
-            ("/usr/sbin/nginx (deleted)", Some("nginx")),
-            ("/memfd:runc_cloned:/proc/self/exe (deleted)", Some("runc_cloned:/proc/self/exe")),
-            ("/memfd:app (deleted)", Some("app")),
-            ("/memfd: (deleted)", None),
+    fn a_service_is_a_unit_or_a_container_and_no_session() {
+        let id = "4f9a3b1c".repeat(8);
+        let session = "/user.slice/user-1000.slice/session-3.scope";
+        let user = "/user.slice/user-1000.slice/user@1000.service";
+        for (path, expected) in [
+            ("/system.slice/nginx.service".to_owned(), Some("nginx.service")),
+            (format!("/system.slice/docker-{id}.scope"), Some("4f9a3b1c4f9a")),
+            (format!("/docker/{id}"), Some("4f9a3b1c4f9a")),
+            (format!("{user}/app.slice/sync.service"), Some("sync.service")),
+            (format!("{user}/app.slice/app-firefox-71.scope"), Some("app-firefox-71.scope")),
+            (format!("{user}/app.slice/term.slice/vte-spawn-1f.scope"), None),
+            (format!("{user}/init.scope"), None),
+            (session.to_owned(), None),
+            ("/system.slice".to_owned(), None),
+            ("/mine".to_owned(), None),
+            (String::new(), None),
         ] {
-            assert_eq!(called(link).as_deref(), expected, "{link}");
+            assert_eq!(service(&path).as_deref(), expected, "{path}");
         }
-    }
-
-    /// Runs itself anew from memory, then waits for the end of its input.
-    const FROM_MEMORY: &str = "
-import os, sys
-if len(sys.argv) == 1:
-    fd = os.memfd_create('from-memory')
-    with open(os.path.realpath('/proc/self/exe'), 'rb') as file: os.write(fd, file.read())
-    os.execve(fd, [sys.executable, '-c', sys.orig_argv[2], 'again'], os.environ)
-print('here', flush=True)
-sys.stdin.read()
-";
-
-    #[test]
-    fn a_process_without_a_file_is_called_by_the_name_of_its_memory() {
-        use std::io::{BufRead as _, BufReader};
-        use std::process::{Command, Stdio};
-        if !ackord_testing::installed(&["python3"]) {
-            return;
-        }
-        let mut python = Command::new("python3");
-        python.args(["-c", FROM_MEMORY]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = python.spawn().expect("it starts");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
-        let name = executable(child.id());
-        drop(child.stdin.take());
-        child.wait().expect("ours");
-        assert_eq!((line.trim(), name.as_deref()), ("here", Some("from-memory")));
-    }
-
-    #[test]
-    fn a_process_is_called_as_its_file() {
-        let own = executable(std::process::id()).expect("this one runs");
-        assert!(own.starts_with("ackord_agent"), "{own}");
-        assert_eq!(executable(0), None);
     }
 }

@@ -25,11 +25,18 @@ pub struct Finding {
     pub found: Result<String, String>,
     /// What it is for, and the least kernel.
     pub remark: String,
+    /// Whether nothing goes without it.
+    pub is_needed: bool,
 }
 
 impl Finding {
     fn new(what: &'static str, found: Result<String, String>, remark: &str) -> Finding {
-        Finding { what, found, remark: remark.to_owned() }
+        Finding { what, found, remark: remark.to_owned(), is_needed: false }
+    }
+
+    /// The same for something that nothing goes without.
+    fn needed(what: &'static str, found: Result<String, String>, remark: &str) -> Finding {
+        Finding { is_needed: true, ..Finding::new(what, found, remark) }
     }
 
     /// Whether it is there.
@@ -92,13 +99,17 @@ fn circumstances() -> Vec<Finding> {
         .map_err(|_| "this kernel has no net.ipv4.tcp_pingpong_thresh".to_owned());
     vec![
         Finding::new("kernel", Ok(release.trim_end().to_owned()), "5.18 at least; tried on 6.18"),
-        Finding::new(
+        Finding::needed(
             "BTF",
             btf,
             "places of fields in the kernel's structures; nothing goes without it",
         ),
-        Finding::new("control groups, version 2", cgroups, "what programs are attached to"),
-        Finding::new("the whole machine", whole, "programs belong to it, and not to a container"),
+        Finding::needed("control groups, version 2", cgroups, "what programs are attached to"),
+        Finding::needed(
+            "the whole machine",
+            whole,
+            "programs belong to it, and not to a container",
+        ),
         Finding::new("ping-pong threshold", thresh, "`pingpong_thresh`; from 6.7 on"),
     ]
 }

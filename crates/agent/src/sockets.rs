@@ -17,6 +17,8 @@ pub(crate) struct Sockets {
     living: BTreeSet<u64>,
     lines: usize,
     new: String,
+    /// Those among the living that no file has yet.
+    unwritten: BTreeSet<u64>,
     /// The last line may be cut off: the disk was full.
     is_torn: bool,
 }
@@ -31,8 +33,15 @@ impl Sockets {
     /// Where it cannot be written.
     pub(crate) fn create(path: &Path) -> io::Result<Sockets> {
         let file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
-        let (living, new) = (BTreeSet::new(), String::new());
-        Ok(Sockets { path: path.to_owned(), file, living, lines: 0, new, is_torn: false })
+        Ok(Sockets {
+            path: path.to_owned(),
+            file,
+            living: BTreeSet::new(),
+            lines: 0,
+            new: String::new(),
+            unwritten: BTreeSet::new(),
+            is_torn: false,
+        })
     }
 
     /// The sockets of a list that are not said to be gone; none where there is no list.
@@ -59,15 +68,22 @@ impl Sockets {
     /// Nagle's algorithm was switched off for this one.
     pub(crate) fn add(&mut self, cookie: u64) {
         if self.living.insert(cookie) {
+            self.unwritten.insert(cookie);
             self.say('+', cookie);
         }
     }
 
     /// It is gone.
     pub(crate) fn remove(&mut self, cookie: u64) {
+        self.unwritten.remove(&cookie);
         if self.living.remove(&cookie) {
             self.say('-', cookie);
         }
+    }
+
+    /// The sockets that no file has: a write failed, or none was tried yet.
+    pub(crate) fn unwritten(&self) -> Vec<u64> {
+        self.unwritten.iter().copied().collect()
     }
 
     fn say(&mut self, sign: char, cookie: u64) {
@@ -99,6 +115,7 @@ impl Sockets {
         }
         self.is_torn = false;
         self.new.clear();
+        self.unwritten.clear();
         Ok(())
     }
 }
@@ -134,6 +151,20 @@ mod tests {
         assert_eq!(Sockets::read(&path).expect("a list"), [1, 2, 3]);
         let len = fs::metadata(&path).expect("it is there").len();
         assert!(len < 20_000, "{len} bytes for three sockets");
+    }
+
+    #[test]
+    fn sockets_that_no_file_has_are_known() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut sockets = Sockets::create(&directory.path().join(Sockets::FILE)).expect("a list");
+        sockets.add(1);
+        sockets.write().expect("ours");
+        sockets.add(2);
+        sockets.add(3);
+        sockets.remove(3);
+        assert_eq!(sockets.unwritten(), [2]);
+        sockets.write().expect("ours");
+        assert_eq!(sockets.unwritten(), [0_u64; 0]);
     }
 
     #[test]

@@ -95,7 +95,7 @@ pub(crate) struct ConfigArguments {
     /// Connections of all processes of this machine
     #[arg(long, conflicts_with = "config")]
     all: bool,
-    /// What tells applications apart: cgroup, unit, container, executable or port [default: executable]
+    /// What tells applications apart: service, cgroup, unit, container, executable or port [default: service]
     #[arg(long, value_name = "WHAT", conflicts_with = "config")]
     by: Option<String>,
     /// What may be done: nodelay, delayed-ack, quick-ack or none; may be given several times [default: the first two]

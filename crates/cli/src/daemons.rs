@@ -35,6 +35,18 @@ pub(crate) enum DaemonFailure {
          that name has a connection"
     )]
     NoSuchCgroup(String),
+    /// No application has this name.
+    #[error("no application is called `{name}`{}; `ackord agent status` lists those that the agent knows", meant(nearest.as_deref()))]
+    NoSuchApplication {
+        /// Name that was given.
+        name: String,
+        /// Nearest one that there is.
+        nearest: Option<String>,
+    },
+    /// Nothing works here that an agent cannot do without.
+    #[cfg(feature = "agent")]
+    #[error("no agent can run here")]
+    NoAgentHere,
     /// This program has no programs for the kernel.
     #[cfg(not(feature = "agent"))]
     #[error("{}", ackord_agent::WITHOUT_BPF)]
@@ -54,6 +66,10 @@ pub(crate) enum DaemonFailure {
     Capture(String),
 }
 
+fn meant(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!(": did you mean `{name}`?"))
+}
+
 impl DaemonFailure {
     /// Whether whoever called can put it right by saying something else.
     pub(crate) fn is_bad_input(&self) -> bool {
@@ -62,11 +78,12 @@ impl DaemonFailure {
             #[cfg(feature = "agent")]
             DaemonFailure::Agent(error) => error.is_bad_input(),
             #[cfg(feature = "agent")]
-            DaemonFailure::StillThere(_) => false,
+            DaemonFailure::StillThere(_) | DaemonFailure::NoAgentHere => false,
             #[cfg(not(feature = "agent"))]
             DaemonFailure::WithoutAgent => true,
             DaemonFailure::NobodyNamed
             | DaemonFailure::NoSuchCgroup(_)
+            | DaemonFailure::NoSuchApplication { .. }
             | DaemonFailure::Capture(_) => true,
             DaemonFailure::Control(_) | DaemonFailure::LookOn(_) | DaemonFailure::Log(_) => false,
         }

@@ -25,6 +25,10 @@ pub(crate) enum Failure {
     /// A scenario is not sound; its problems have been printed as JSON.
     #[error("the problems are on standard output")]
     ProblemsListed,
+    /// It is done, with warnings that have been printed.
+    #[cfg(feature = "daemons")]
+    #[error("there are warnings")]
+    Warned,
     /// What is to be varied is not sound.
     #[error("--vary {0}")]
     Vary(VaryError),
@@ -239,6 +243,9 @@ pub(crate) enum Failure {
 const BAD_INPUT: u8 = 2;
 /// Something failed.
 const FAILED: u8 = 1;
+/// Done, with warnings.
+#[cfg(feature = "daemons")]
+const WARNED: u8 = 3;
 /// As shells show a process that SIGINT (2) ended: 128 + 2.
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -275,6 +282,8 @@ impl Failure {
                 error.exit_code()
             }
             Failure::CommandEnded(code) => *code,
+            #[cfg(feature = "daemons")]
+            Failure::Warned => WARNED,
             #[cfg(feature = "meter")]
             Failure::Meter { .. } => BAD_INPUT,
             #[cfg(feature = "daemons")]
@@ -321,6 +330,8 @@ impl Failure {
                 errors.render(style)
             }
             Failure::Study(error) => error.render(style),
+            #[cfg(feature = "daemons")]
+            Failure::Warned => String::new(),
             Failure::Interrupted
             | Failure::ProblemsListed
             | Failure::Kernel(KernelError::Interrupted)

@@ -17,6 +17,7 @@ fn full() -> Status {
         standing: Standing::AtWork,
         goodput_bit_s: compared,
         lost_percent: compared,
+        ..LeverStatus::default()
     };
     let application = ApplicationStatus {
         name: "web".to_owned(),

@@ -19,7 +19,7 @@ pub fn agent(data: &[u8]) {
         Ok(config) => {
             assert!(!plan(&config).is_empty());
             assert!(config.control_per_mille() <= 1_000);
-            let _ = config.allowed("redis-server");
+            let _ = config.allowed(&["redis-server"]);
         }
         Err(errors) => assert!(!errors.render(Style::Plain).is_empty()),
     }

@@ -56,7 +56,7 @@ fn file(report: &mut Report, root: &Reader<'_>) -> Option<AgentConfig> {
     let state = state(report, root, keys::STATE, (AGENT, AgentConfig::STATE));
     let config = AgentConfig {
         cgroup,
-        by: by.unwrap_or(By::Executable),
+        by: by.unwrap_or(By::Service),
         levers,
         applications,
         control: control?,

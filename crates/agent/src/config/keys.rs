@@ -28,9 +28,9 @@ pub(super) static FILE: &[Key] = &[
     ),
     optional(
         "by",
-        Shape::Words(&["cgroup", "unit", "container", "executable", "port"]),
-        "executable",
-        "What tells applications apart",
+        Shape::Words(&["service", "cgroup", "unit", "container", "executable", "port"]),
+        "service",
+        "What tells applications apart; `service`: the unit of systemd or the container, and the executable where there is neither",
     ),
     optional(
         "levers",
@@ -252,4 +252,4 @@ fn mark() -> Value {
 }
 
 /// The words for `by` and what they mean.
-pub(super) const BY: [(&str, By); 5] = By::WORDS;
+pub(super) const BY: [(&str, By); 6] = By::WORDS;

@@ -16,6 +16,7 @@ mod keys;
 mod tests;
 
 use crate::application::Allowed;
+use crate::cgroups;
 use crate::engine::EngineConfig;
 use crate::lever::{Lever, Rule};
 use crate::names::By;
@@ -140,12 +141,10 @@ impl AgentConfig {
     /// The share of connections left alone where nothing else is said.
     pub const CONTROL: &str = "5 %";
 
-    /// Which levers an application may have.
-    pub fn allowed(&self, application: &str) -> Allowed {
-        let rule = self
-            .applications
-            .iter()
-            .find(|rule| rule.names.iter().any(|pattern| matches(pattern, application)));
+    /// Which levers an application with these names may have.
+    pub fn allowed(&self, names: &[impl AsRef<str>]) -> Allowed {
+        let is_meant = |pattern: &String| names.iter().any(|name| matches(pattern, name.as_ref()));
+        let rule = self.applications.iter().find(|rule| rule.names.iter().any(is_meant));
         let levers = rule.map_or(&self.levers, |rule| &rule.levers);
         Allowed::of(levers.iter().copied())
     }
@@ -175,6 +174,26 @@ impl AgentConfig {
             applications: self.limits.applications as usize,
         }
     }
+}
+
+/// What of a sound configuration cannot be done on this machine as it is now.
+pub fn warnings(config: &AgentConfig) -> Vec<String> {
+    let mount = cgroups::mounted().ok().flatten();
+    let of = |path: &PathBuf| {
+        let path_told = path.display();
+        match &mount {
+            None => Some("no hierarchy of control groups of version 2 is mounted".to_owned()),
+            Some(mount) if !cgroups::may_become_one(mount, path) => Some(format!(
+                "`{path_told}` is no control group of version 2 and cannot become one: these are below `{}`",
+                mount.display()
+            )),
+            Some(_) if !path.exists() => Some(format!(
+                "there is no control group `{path_told}` at present; the agent waits for it"
+            )),
+            Some(_) => None,
+        }
+    };
+    config.cgroup.iter().filter_map(of).collect()
 }
 
 /// Whether a name is one that a pattern stands for.

@@ -9,7 +9,7 @@ fn check(text: &str) -> Result<AgentConfig, Errors> {
 fn an_empty_file_is_one_that_says_nothing_else() {
     let config = check("").expect("sound");
     assert_eq!(config.levers, [Lever::Nodelay, Lever::DelayedAck]);
-    assert_eq!((config.by, config.on_exit), (By::Executable, OnExit::Restore));
+    assert_eq!((config.by, config.on_exit), (By::Service, OnExit::Restore));
     assert!(config.quick.is_none() && config.pods.is_none() && config.cgroup.is_none());
     assert_eq!(config.control_per_mille(), 50);
     assert_eq!(config, ConfigOptions::default().file().check().expect("sound"));
@@ -24,7 +24,7 @@ fn applications_get_what_the_first_rule_says_that_matches() {
     )
     .expect("sound");
     let of = |name: &str| {
-        let allowed = config.allowed(name);
+        let allowed = config.allowed(&[name]);
         Lever::ALL.map(|lever| allowed.has(lever))
     };
     assert_eq!(of("redis-server"), [false; 3]);

@@ -32,8 +32,8 @@ pub enum DaemonError {
     NoCgroups,
     /// A directory is no control group of version 2.
     #[error(
-        "`{}` is no control group of version 2, and programs can be attached to no other: `mount | grep cgroup2` says \
-         where these are", .0.display()
+        "`{}` is no control group of version 2 and cannot become one, and programs can be attached to no other: \
+         `mount | grep cgroup2` says where these are", .0.display()
     )]
     NoCgroup(PathBuf),
     /// The kernel does not want.
@@ -70,14 +70,11 @@ pub enum DaemonError {
 }
 
 impl DaemonError {
-    /// Whether whoever called can put it right.
+    /// Whether it stays so until the caller asks for something else.
     pub fn is_bad_input(&self) -> bool {
         match self {
-            DaemonError::Config(_)
-            | DaemonError::Container
-            | DaemonError::NoCgroup(_)
-            | DaemonError::RoutesTaken(_) => true,
-            DaemonError::Pods(error) => error.kind() == io::ErrorKind::InvalidData,
+            DaemonError::Config(_) | DaemonError::Container | DaemonError::NoCgroup(_) => true,
+            // A list that is being written, a table that is still in use: these come right by themselves.
             _ => false,
         }
     }

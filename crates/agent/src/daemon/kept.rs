@@ -28,6 +28,8 @@ pub(super) struct Kept {
     history: Option<Store>,
     transfers: BTreeMap<String, Vec<Transfer>>,
     seconds: u64,
+    /// Why the list of sockets could not be written.
+    unlisted: Option<String>,
 }
 
 impl Kept {
@@ -49,6 +51,7 @@ impl Kept {
             history,
             transfers: BTreeMap::new(),
             seconds: 0,
+            unlisted: None,
         };
         match kept.make_routes(config).and_then(|()| kept.follow(config)) {
             Ok(()) => Ok((kept, undone)),
@@ -146,7 +149,9 @@ impl Kept {
             let what = what.to_owned();
             |source| DaemonError::System { what, source }
         };
-        let list = self.sockets.write().map_err(of("the list of sockets"));
+        let list = self.sockets.write();
+        self.unlisted = list.as_ref().err().map(ToString::to_string);
+        let list = list.map_err(of("the list of sockets"));
         let quick = self.quick.as_ref().map_or(Ok(false), QuickRoutes::follow).map(drop);
         let histories = match self.seconds.is_multiple_of(WRITE_EVERY) {
             true => self.write_histories(engine),
@@ -154,6 +159,18 @@ impl Kept {
         };
         let all = [list, quick.map_err(of("the quick routes")), histories];
         all.into_iter().filter_map(Result::err).collect()
+    }
+
+    /// Why the list of sockets cannot be written at present.
+    pub(super) fn unlisted(&self) -> Option<&str> {
+        self.unlisted.as_deref()
+    }
+
+    /// The sockets for which Nagle's algorithm was switched off and that no file has. They are regarded as put back.
+    pub(super) fn take_unwritten(&mut self) -> Vec<u64> {
+        let unwritten = self.sockets.unwritten();
+        unwritten.iter().for_each(|cookie| self.sockets.remove(*cookie));
+        unwritten
     }
 
     fn write_histories(&mut self, engine: &mut Engine) -> Result<(), DaemonError> {

@@ -3,46 +3,59 @@
 use super::DaemonError;
 use crate::cgroups::{self, Cgroups};
 use crate::config::AgentConfig;
-use crate::kernel::{Attached, Programs};
+use crate::kernel::{Attached, Programs, foreign};
 use crate::names::Names;
 use crate::pods;
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
+use std::io;
 use std::os::fd::AsFd as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// The control group that a configuration asks for.
+/// The control group that a configuration asks for, which need not be there yet.
 pub(super) fn root(config: &AgentConfig) -> Result<PathBuf, DaemonError> {
     let system = |source| DaemonError::System { what: "/proc".to_owned(), source };
-    let root = match &config.cgroup {
-        Some(path) => path.clone(),
-        None => cgroups::mounted().map_err(system)?.ok_or(DaemonError::NoCgroups)?,
-    };
-    if !cgroups::is_cgroup(&root) {
-        return Err(DaemonError::NoCgroup(root));
+    let mount = cgroups::mounted().map_err(system)?.ok_or(DaemonError::NoCgroups)?;
+    match &config.cgroup {
+        None => Ok(mount),
+        Some(path) if cgroups::may_become_one(&mount, path) => Ok(path.clone()),
+        Some(path) => Err(DaemonError::NoCgroup(path.clone())),
     }
-    Ok(root)
 }
 
 /// Where the programs are attached: the root, or the control groups of pods.
 #[derive(Debug)]
 pub(super) struct Places {
     root: PathBuf,
-    attached: BTreeMap<String, Attached>,
+    /// Whether levers are pulled, for which nobody else may be at the hooks.
+    acts: bool,
+    attached: BTreeMap<String, Place>,
+    /// Why they are not attached where they should be.
+    waits: BTreeMap<String, String>,
+}
+
+/// A control group with the programs.
+#[derive(Debug)]
+struct Place {
+    /// Its number: one that is made anew under the same path has another.
+    number: u64,
+    _attached: Attached,
 }
 
 impl Places {
-    pub(super) fn new(root: PathBuf) -> Places {
-        Places { root, attached: BTreeMap::new() }
+    pub(super) fn new(root: PathBuf, acts: bool) -> Places {
+        Places { root, acts, attached: BTreeMap::new(), waits: BTreeMap::new() }
     }
 
-    /// Attaches them where they are to be, and nowhere else.
+    /// Attaches them where they are to be, and nowhere else. A control group that is not there is waited for. Returns
+    /// whether they are attached anywhere anew.
     pub(super) fn follow(
         &mut self,
         config: &AgentConfig,
         programs: &Programs,
         names: &mut Names,
-    ) -> Result<(), DaemonError> {
+    ) -> Result<bool, DaemonError> {
         let Some(pods) = &config.pods else {
             return self.attach("/", programs);
         };
@@ -51,19 +64,64 @@ impl Places {
         cgroups.look();
         let wanted = pods::cgroups_of(&uids, cgroups.all().map(|(_, path)| path));
         self.attached.retain(|path, _| wanted.contains(path));
-        wanted.iter().try_for_each(|path| self.attach(path, programs))
+        self.waits.retain(|path, _| wanted.contains(path));
+        let mut is_new = false;
+        for path in &wanted {
+            is_new |= self.attach(path, programs)?;
+        }
+        Ok(is_new)
     }
 
-    fn attach(&mut self, path: &str, programs: &Programs) -> Result<(), DaemonError> {
-        if self.attached.contains_key(path) {
-            return Ok(());
-        }
-        let directory = self.root.join(path.trim_start_matches('/'));
-        let opened = File::open(&directory);
+    fn attach(&mut self, path: &str, programs: &Programs) -> Result<bool, DaemonError> {
+        let directory = self.path(path);
         let failed = |source| DaemonError::System { what: directory.display().to_string(), source };
-        let attached = programs.attach(opened.map_err(failed)?.as_fd())?;
-        self.attached.insert(path.to_owned(), attached);
-        Ok(())
+        let number = match fs::metadata(&directory) {
+            Ok(metadata) => metadata.ino(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.wait(path, "it is not there yet".to_owned());
+                return Ok(false);
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        if self.attached.get(path).is_some_and(|place| place.number == number) {
+            return Ok(false);
+        }
+        // What was at the one before is gone with it.
+        self.attached.remove(path);
+        let others = if self.acts { foreign(&directory).unwrap_or_default() } else { Vec::new() };
+        if !others.is_empty() {
+            let others = others.join(", ");
+            self.wait(path, format!("programs of somebody else are at its hooks: {others}"));
+            return Ok(false);
+        }
+        let opened = File::open(&directory).map_err(failed)?;
+        let attached = match programs.attach(opened.as_fd()) {
+            Ok(attached) => attached,
+            Err(error) => {
+                // Somebody who shares the hooks with nobody may end.
+                let others = foreign(&directory).unwrap_or_default();
+                if others.is_empty() {
+                    return Err(error.into());
+                }
+                self.wait(path, format!("{} share its hooks with nobody", others.join(", ")));
+                return Ok(false);
+            }
+        };
+        self.attached.insert(path.to_owned(), Place { number, _attached: attached });
+        self.waits.remove(path);
+        Ok(true)
+    }
+
+    fn wait(&mut self, path: &str, why: String) {
+        self.attached.remove(path);
+        self.waits.insert(path.to_owned(), why);
+    }
+
+    /// The control groups that are waited for, each with the reason.
+    pub(super) fn waits(&self) -> Vec<String> {
+        let told =
+            |(path, why): (&String, &String)| format!("{}: {why}", self.path(path).display());
+        self.waits.iter().map(told).collect()
     }
 
     /// They are attached nowhere any more.
@@ -71,13 +129,16 @@ impl Places {
         self.attached.clear();
     }
 
-    /// Where they are.
-    pub(super) fn told(&self) -> Vec<String> {
-        let place = |path: &String| match path.trim_start_matches('/') {
+    fn path(&self, place: &str) -> PathBuf {
+        match place.trim_start_matches('/') {
             "" => self.root.clone(),
             below => self.root.join(below),
-        };
-        self.attached.keys().map(|path| place(path).display().to_string()).collect()
+        }
+    }
+
+    /// Where they are.
+    pub(super) fn told(&self) -> Vec<String> {
+        self.attached.keys().map(|place| self.path(place).display().to_string()).collect()
     }
 
     /// The numbers of the control groups at which or below which they are.

@@ -1,6 +1,7 @@
 use super::*;
 use crate::kernel::layout::{ALONE, RawArrival, RawReport};
 use crate::lever::Why;
+use crate::report::Own;
 use ackord_daemon::evidence::Figure;
 
 fn config() -> EngineConfig {
@@ -132,7 +133,7 @@ fn what_harms_is_withdrawn_and_who_comes_next_is_stock_again() {
     let expected = [Do::Standing(0, Lever::Nodelay, withdrawn), Do::Class(1, stock)];
     assert_eq!(engine.take(), expected);
     // Without `retry` it stays so, whatever is lost.
-    opened(&mut engine, 99, 0);
+    engine.handle(&report(1, 99, |raw| raw.class = 1), None);
     engine.handle(&report(2, 99, |raw| lost_to_nagle(raw, 800_000)), None);
     engine.look(at(100_000));
     assert_eq!(engine.take(), []);
@@ -297,4 +298,66 @@ fn a_host_to_which_packets_overtake_each_other_is_told() {
     engine.handle(&report(3, 1, change), None);
     let to = "198.51.100.9".parse().expect("an address");
     assert!(engine.take().contains(&Do::Reordered(to, 12)));
+}
+
+/// Opens a connection of application 7 at this second, which has the lever or not, and exchanges something.
+fn opened_at(engine: &mut Engine, cookie: u64, seconds: u64, has_it: bool) {
+    let report = report(1, cookie, |raw| {
+        raw.at_us = seconds * 1_000_000;
+        (raw.arm, raw.levers) = if has_it { (1, NODELAY) } else { (0, 0) };
+    });
+    let application = engine.wants_name(&report).then(|| engine.name(7, "web", all()));
+    engine.handle(&report, application);
+}
+
+fn web(engine: &Engine) -> crate::lever::Reached {
+    engine.applications()[0].trial(Lever::Nodelay).reached()
+}
+
+#[test]
+fn a_lever_that_reaches_no_connection_is_known() {
+    let mut engine = Engine::new(config());
+    opened(&mut engine, 1, 0);
+    engine.handle(&report(2, 1, |raw| lost_to_nagle(raw, 800_000)), None);
+    engine.look(at(10));
+    assert!(engine.applications()[0].trial(Lever::Nodelay).is_at_work());
+    // What opened as it began may have missed it.
+    opened_at(&mut engine, 2, 10, false);
+    engine.look(at(11));
+    assert_eq!(web(&engine).connections, 0);
+    for cookie in 3..8 {
+        opened_at(&mut engine, cookie, 12, false);
+    }
+    engine.handle(&report(3, 3, |raw| raw.data_segments_in = 1), None);
+    engine.look(at(13));
+    assert_eq!((web(&engine).connections, web(&engine).is_none()), (5, true));
+    opened_at(&mut engine, 9, 14, true);
+    engine.look(at(15));
+    assert_eq!((web(&engine).treated, web(&engine).is_none()), (1, false));
+}
+
+#[test]
+fn a_program_that_the_kernel_has_forgotten_is_told_once_more() {
+    let mut engine = Engine::new(config());
+    opened(&mut engine, 1, 0);
+    assert_eq!(engine.take(), [Do::Application(7, 1)]);
+    opened(&mut engine, 2, 0);
+    assert_eq!(engine.take(), [], "on its way");
+    engine.look(at(1));
+    opened(&mut engine, 3, 0);
+    opened(&mut engine, 4, 0);
+    assert_eq!(engine.take(), [Do::Application(7, 1)], "once a second");
+}
+
+#[test]
+fn other_names_of_an_application_have_rules_too() {
+    let mut engine = Engine::new(config());
+    opened(&mut engine, 1, 0);
+    let allowed = |names: &[String]| match names.iter().any(|name| name == "nginx") {
+        true => Allowed::default(),
+        false => all(),
+    };
+    engine.call(0, vec!["nginx".to_owned()], allowed);
+    assert_eq!(engine.applications()[0].trial(Lever::Nodelay).standing(), Standing::Off);
+    assert_eq!(engine.applications()[0].names(), ["web", "nginx"]);
 }

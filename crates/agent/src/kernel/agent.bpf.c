@@ -7,7 +7,8 @@
  *   chosen   (cgroup/setsockopt)   which options the application has set itself
  *   told     (sockops)             connections that open and close, acknowledgments that leave; levers are pulled here
  *   arrived  (cgroup_skb/ingress)  data that comes in
- *   each     (iter/tcp)            a pass over the sockets that are there: adopted, or put back as they were
+ *   each     (iter/tcp)            a pass over the sockets that are there: adopted, assigned to their processes, or put
+ *                                  back as they were
  *
  * Never TCP_NODELAY from a header-option callback: kernels up to 6.18 at least crash on it (a null pointer, the segment
  * being sent is taken for one that is still to come).
@@ -16,6 +17,7 @@
  *   bpf/kept.h     facts of each socket, orders, settings
  *   bpf/clock.h    pauses, waits, and connections that are not looked at for a while
  *   bpf/levers.h   options of sockets
+ *   bpf/program.h  which program a process runs
  *   bpf/tell.h     reports
  *   bpf/follow.h   connections that open and close
  *   bpf/leaves.h   packets that leave
@@ -102,7 +104,6 @@ SEC("cgroup/sock_create")
 int created(struct bpf_sock *sk)
 {
 	struct facts *facts;
-	char command[16] = {};
 
 	if (sk->type != SOCK_STREAM || (sk->family != AF_INET && sk->family != AF_INET6))
 		return 1;
@@ -110,8 +111,7 @@ int created(struct bpf_sock *sk)
 	if (!facts)
 		return 1;
 	facts->pid = bpf_get_current_pid_tgid() >> 32;
-	bpf_get_current_comm(command, sizeof(command));
-	facts->application = hash_of(command);
+	facts->program = program_of_current();
 	return 1;
 }
 
@@ -156,5 +156,9 @@ int each(struct bpf_iter__tcp *context)
 		adopt(tcp, common, context->meta->seq);
 	else if (settings.pass == PASS_CLEAN)
 		clean(tcp);
+	else if (settings.pass == PASS_OWN)
+		own(tcp);
+	else if (settings.pass == PASS_BACK)
+		back(tcp);
 	return 0;
 }

@@ -37,6 +37,7 @@ struct arrival {
 struct facts {
 	__u64 cookie; /* 0: not followed */
 	__u64 application;
+	__u64 program;       /* what its process runs, as `program_of` has it; 0: not known */
 	__u64 cgroup;
 	__u64 active_us;     /* time that belongs to an exchange: gaps below IDLE_US */
 	__u64 transfer_from; /* bytes received before the transfer that goes on */
@@ -139,10 +140,11 @@ struct counts {
 	__u64 refused;      /* levers that the kernel did not take */
 	__u64 followed;     /* connections */
 	__u64 cleaned;      /* levers put back by a pass */
+	__u64 owned;        /* sockets to which a pass assigned their process */
 };
 
 /* What is asked of one pass over all sockets. */
-enum { PASS_ADOPT = 1, PASS_CLEAN = 2 };
+enum { PASS_ADOPT = 1, PASS_CLEAN = 2, PASS_OWN = 3, PASS_BACK = 4 };
 
 struct settings {
 	__u32 mark;         /* the bit that selects the table of quick routes; 0: not used */
@@ -152,8 +154,23 @@ struct settings {
 	__u32 pass;
 	__u32 own_pid;      /* sockets of the agent are left alone */
 	__u32 control_per_mille; /* of the connections that are adopted */
+	__u32 nodelay_held; /* nobody gets TCP_NODELAY: it could not be journaled */
 };
 
-enum { BY_CGROUP = 1, BY_COMMAND = 2, BY_PORT = 3 };
+enum { BY_CGROUP = 1, BY_PROGRAM = 2, BY_PORT = 3, BY_SERVICE = 4 };
+
+/* Process of a socket that was created before the programs were attached. */
+struct owner {
+	__u64 program;
+	__u32 pid;
+	__u32 unused;
+};
+
+/* Names of interpreters, by their first bytes: the name's, and which of its bits count; no mask ends the list. */
+#define INTERPRETERS 32
+struct interpreter {
+	__u64 name;
+	__u64 mask;
+};
 
 #endif

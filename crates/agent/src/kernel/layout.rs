@@ -102,6 +102,8 @@ pub struct Counts {
     pub followed: u64,
     /// Levers put back by a pass over all sockets.
     pub cleaned: u64,
+    /// Sockets to which a pass assigned their process.
+    pub owned: u64,
 }
 
 /// What programs are told.
@@ -116,6 +118,17 @@ pub struct RawSettings {
     pub pass: u32,
     pub own_pid: u32,
     pub control_per_mille: u32,
+    pub nodelay_held: u32,
+}
+
+/// Process of a socket that was created before the programs were attached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+#[allow(missing_docs, reason = "agent.h says what each is")]
+pub struct RawOwner {
+    pub program: u64,
+    pub pid: u32,
+    pub unused: u32,
 }
 
 const _: () = {
@@ -123,16 +136,9 @@ const _: () = {
     assert!(offset_of!(RawReport, arrival) % 8 == 0);
     assert!(size_of::<RawClass>() == 12);
     assert!(size_of::<RawOrder>() == 8);
-    assert!(size_of::<RawSettings>() == 28);
+    assert!(size_of::<RawSettings>() == 32);
+    assert!(size_of::<RawOwner>() == 16);
 };
-
-/// The name of an application that is told apart by its command: FNV-1a of 64 bits, as `hash_of` in the programs.
-pub fn hash_of(command: &[u8]) -> u64 {
-    let name = command.iter().take_while(|byte| **byte != 0).take(16);
-    name.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
 
 /// A structure as programs write and read it: integers without gaps, which the derives check.
 pub trait Raw: FromBytes + IntoBytes + Immutable + Sized {

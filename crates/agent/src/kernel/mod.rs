@@ -12,6 +12,7 @@
 //! | `agent.h` | what they share with this side |
 //! | `layout.rs` | the same structures, from this side |
 //! | `programs.rs` | `Programs`: loaded, attached, asked and told |
+//! | `rights.rs` | what a process needs for them |
 //! | `foreign.rs` | `foreign()`: programs of others at the same hooks |
 //!
 //! All but `layout.rs` takes the feature `bpf`.
@@ -21,6 +22,8 @@ mod foreign;
 pub mod layout;
 #[cfg(feature = "bpf")]
 mod programs;
+#[cfg(feature = "bpf")]
+pub(crate) mod rights;
 
 #[cfg(feature = "bpf")]
 pub use foreign::foreign;

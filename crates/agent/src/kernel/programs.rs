@@ -3,7 +3,10 @@
 //! They live as long as [`Programs`] does: when the process ends, however it ends, the kernel takes them away with
 //! its descriptors. Nothing is pinned.
 
-use super::layout::{Counts, Raw, RawClass, RawOrder, RawReport, RawSettings};
+use super::layout::{Counts, Raw, RawClass, RawOrder, RawOwner, RawReport, RawSettings};
+use super::rights;
+use crate::names::owners::Owner;
+use crate::names::program;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Iter, Link, MapCore, MapFlags, OpenObject, RingBuffer, RingBufferBuilder};
 use nix::errno::Errno;
@@ -33,10 +36,10 @@ use skeleton::{AgentSkel, AgentSkelBuilder};
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// The programs could not be loaded.
-    #[error("the kernel does not take the agent's programs: {0}")]
+    #[error("the kernel does not take the agent's programs: {0}{advice}", advice = rights::advice())]
     Load(libbpf_rs::Error),
     /// A program could not be attached.
-    #[error("the kernel does not attach `{program}`: {source}")]
+    #[error("the kernel does not attach `{program}`: {source}{advice}", advice = rights::advice())]
     Attach {
         /// Which.
         program: &'static str,
@@ -61,6 +64,10 @@ pub enum Pass {
     Adopt,
     /// Sockets get back what an agent changed.
     Clean,
+    /// Sockets of processes that were named before are theirs from now on.
+    Own,
+    /// Sockets that were named before get back what was done about Nagle's algorithm.
+    Back,
     /// Nothing is done: whether it could be.
     Look,
 }
@@ -114,7 +121,12 @@ impl Programs {
         let place: &'static mut MaybeUninit<OpenObject> =
             Box::leak(Box::new(MaybeUninit::uninit()));
         let open = AgentSkelBuilder::default().open(place).map_err(KernelError::Load)?;
-        let skeleton = open.load().map_err(KernelError::Load)?;
+        let mut skeleton = open.load().map_err(KernelError::Load)?;
+        if let Some(bss) = skeleton.maps.bss_data.as_mut() {
+            for (place, (name, mask)) in bss.interpreters.iter_mut().zip(program::prefixes()) {
+                (place.name, place.mask) = (name, mask);
+            }
+        }
         let heard: Rc<RefCell<Vec<RawReport>>> = Rc::default();
         let mut ring = RingBufferBuilder::new();
         let to = Rc::clone(&heard);
@@ -159,6 +171,7 @@ impl Programs {
         bss.settings.pass = settings.pass;
         bss.settings.own_pid = settings.own_pid;
         bss.settings.control_per_mille = settings.control_per_mille;
+        bss.settings.nodelay_held = settings.nodelay_held;
     }
 
     /// What they have counted.
@@ -168,6 +181,7 @@ impl Programs {
             refused: bss.counts.refused,
             followed: bss.counts.followed,
             cleaned: bss.counts.cleaned,
+            owned: bss.counts.owned,
         })
     }
 
@@ -237,6 +251,39 @@ impl Programs {
         self.remember(&self.skeleton.maps.journaled, cookies)
     }
 
+    /// Sockets, by cookie, of which a journal says so no more.
+    ///
+    /// # Errors
+    /// None that such a map knows of.
+    pub fn forget_nodelay(&self, cookies: &[u64]) -> Result<(), KernelError> {
+        let map = &self.skeleton.maps.journaled;
+        cookies.iter().try_for_each(|one| map.delete(&one.to_ne_bytes())).map_err(KernelError::Map)
+    }
+
+    /// Assigns sockets of this network namespace, by inode, to their processes. Returns to how many.
+    ///
+    /// # Errors
+    /// Without CAP_PERFMON, or where there are too many.
+    pub(crate) fn own<'a>(
+        &mut self,
+        owners: impl Iterator<Item = (&'a u64, &'a Owner)> + Clone,
+        settings: RawSettings,
+    ) -> Result<u64, KernelError> {
+        let map = &self.skeleton.maps.owners;
+        for (inode, owner) in owners.clone() {
+            let raw = RawOwner { program: owner.program, pid: owner.pid, unused: 0 };
+            map.update(&inode.to_ne_bytes(), raw.bytes(), MapFlags::ANY)
+                .map_err(KernelError::Map)?;
+        }
+        let passed = self.pass(Pass::Own, settings)?;
+        // Numbers of inodes are used again.
+        let map = &self.skeleton.maps.owners;
+        for (inode, _) in owners {
+            map.delete(&inode.to_ne_bytes()).map_err(KernelError::Map)?;
+        }
+        Ok(passed.count)
+    }
+
     fn remember(&self, map: &impl MapCore, keys: &[u64]) -> Result<(), KernelError> {
         keys.iter()
             .try_for_each(|key| map.update(&key.to_ne_bytes(), &[1], MapFlags::ANY))
@@ -250,12 +297,15 @@ impl Programs {
     pub fn pass(&mut self, pass: Pass, settings: RawSettings) -> Result<Passed, KernelError> {
         let number = |counts: Counts| match pass {
             Pass::Adopt => counts.followed,
-            Pass::Clean | Pass::Look => counts.cleaned,
+            Pass::Own => counts.owned,
+            Pass::Clean | Pass::Back | Pass::Look => counts.cleaned,
         };
         let before = number(self.counts());
         let raw = match pass {
             Pass::Adopt => 1,
             Pass::Clean => 2,
+            Pass::Own => 3,
+            Pass::Back => 4,
             Pass::Look => 0,
         };
         self.set(RawSettings { pass: raw, ..settings });

@@ -6,7 +6,7 @@
 use super::{Finding, circumstances};
 use crate::cgroups;
 use crate::kernel::layout::{RawClass, RawReport, RawSettings};
-use crate::kernel::{Attached, Pass, Programs, foreign};
+use crate::kernel::{Attached, Pass, Programs, foreign, rights};
 use crate::routes::Table;
 use std::fs::{self, File};
 use std::io;
@@ -19,6 +19,15 @@ use std::time::Duration;
 /// Everything that an agent needs or may use. Whatever is tried is undone at once.
 pub fn probe() -> Vec<Finding> {
     let mut found = circumstances();
+    found.extend(rights::NEEDED.iter().map(|one| {
+        let has = match rights::lacking().contains(one) {
+            true => {
+                Err("this process does not have it: run it as root, or give it this".to_owned())
+            }
+            false => Ok("this process has it".to_owned()),
+        };
+        Finding::needed(one, has, "nothing goes without it")
+    }));
     let mut programs = match Programs::load() {
         Ok(programs) => {
             let remark = "CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON; 5.18";
@@ -26,8 +35,8 @@ pub fn probe() -> Vec<Finding> {
             programs
         }
         Err(error) => {
-            let why = format!("{error}; as root, or with CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON");
-            found.push(Finding::new("programs", Err(why), "nothing goes without them"));
+            let why = error.to_string();
+            found.push(Finding::needed("programs", Err(why), "nothing goes without them"));
             return found;
         }
     };

@@ -1,7 +1,7 @@
 //! What an agent is asked beside its status and to end: to adopt connections that were there before it, and why it
 //! does what it does with one.
 
-use super::{SOCKET, Status, WORDS};
+use super::{ApplicationStatus, SOCKET, Status, WORDS};
 use ackord_daemon::control::{Answers, ControlError, ControlSocket, ask, request, say};
 use ackord_daemon::{Shared, control};
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,10 @@ pub struct ExplainAnswer {
     pub connections: Vec<Explained>,
     /// How many there are.
     pub in_all: u64,
+    /// Applications of the name that was asked for; they may have no connections now.
+    pub applications: Vec<ApplicationStatus>,
+    /// The nearest name of an application, where none has the one that was asked for.
+    pub nearest: Option<String>,
 }
 
 /// A connection.

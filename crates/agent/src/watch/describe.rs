@@ -1,7 +1,9 @@
 //! An engine into a status.
 
 use super::control::{ExplainAnswer, Explained, Of};
-use super::status::{ApplicationStatus, HistoryStatus, HostStatus, LeverStatus, Standing, Status};
+use super::status::{
+    ApplicationStatus, HistoryStatus, HostStatus, LeverStatus, ReachedStatus, Standing, Status,
+};
 use crate::application::Application;
 use crate::cgroups::Cgroups;
 use crate::connection::Connection;
@@ -72,6 +74,7 @@ pub(crate) fn describe(engine: &Engine, circumstances: Circumstances) -> Status 
         health: circumstances.findings,
     };
     status.health.extend(findings(&status));
+    status.health.extend(unreached(engine));
     status.health.sort_by_key(|one| one.severity);
     status
 }
@@ -109,6 +112,30 @@ fn findings(status: &Status) -> Vec<Finding> {
             "nothing to gain here".to_owned(),
             "No application loses time that a lever would save: the agent can be taken away.",
         );
+    }
+    found
+}
+
+/// Levers that are at work for nobody.
+fn unreached(engine: &Engine) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for one in engine.applications() {
+        for lever in Lever::ALL {
+            let (trial, lever) = (one.trial(lever), lever.name());
+            let reached = trial.reached();
+            if engine.config().acts && trial.is_at_work() && reached.is_none() {
+                let (name, all) = (one.name(), reached.connections);
+                found.push(Finding {
+                    severity: Severity::Warning,
+                    what: format!(
+                        "`{lever}` is at work for `{name}`, but 0 of {all} connections are treated"
+                    ),
+                    advice: "Its sockets may be older than the agent, or each of its processes may count as another \
+                             program: restart it, or tell applications apart by `cgroup`."
+                        .to_owned(),
+                });
+            }
+        }
     }
     found
 }
@@ -152,6 +179,10 @@ fn lever_status(one: &Application, lever: Lever) -> LeverStatus {
                 Standing::Withdrawn { why: Why::told(why).to_owned() }
             }
         },
+        reached: ReachedStatus {
+            connections: trial.reached().connections,
+            treated: trial.reached().treated,
+        },
         goodput_bit_s: Compared::of(treated.rate, control.rate, 1.0),
         lost_percent: Compared::of(treated.stalled_share, control.stalled_share, 100.0),
     }
@@ -175,11 +206,20 @@ pub(crate) fn explained(engine: &Engine, of: &Of) -> ExplainAnswer {
         Of::Application(name) => engine
             .applications()
             .get(usize::from(one.application))
-            .is_some_and(|app| app.name() == name),
+            .is_some_and(|app| app.names().contains(name)),
     };
     let all: Vec<&Connection> = engine.connections().values().filter(is_asked).collect();
     let connections = all.iter().take(EXPLAINED).map(|one| explain_one(engine, one)).collect();
-    ExplainAnswer { connections, in_all: all.len() as u64 }
+    let in_all = all.len() as u64;
+    let Of::Application(name) = of else {
+        return ExplainAnswer { connections, in_all, ..ExplainAnswer::default() };
+    };
+    let called = engine.applications().iter().filter(|one| one.names().contains(name));
+    let applications: Vec<ApplicationStatus> = called.map(application).collect();
+    let known = engine.applications().iter().flat_map(Application::names);
+    let nearest = ackord_units::nearest_name(name, known.map(String::as_str)).map(str::to_owned);
+    let nearest = nearest.filter(|_| applications.is_empty());
+    ExplainAnswer { connections, in_all, applications, nearest }
 }
 
 fn explain_one(engine: &Engine, one: &Connection) -> Explained {

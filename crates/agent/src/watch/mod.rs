@@ -18,7 +18,9 @@ pub use control::{
 #[cfg(feature = "bpf")]
 pub(crate) use describe::{Circumstances, describe, explained};
 pub use metrics::metrics;
-pub use status::{ApplicationStatus, HistoryStatus, HostStatus, LeverStatus, Standing, Status};
+pub use status::{
+    ApplicationStatus, HistoryStatus, HostStatus, LeverStatus, ReachedStatus, Standing, Status,
+};
 
 use ackord_daemon::Words;
 

@@ -114,10 +114,22 @@ pub struct LeverStatus {
     pub lever: String,
     /// How it stands.
     pub standing: Standing,
+    /// Connections that began while it was at work, other than those left alone, and how many of them it has reached.
+    pub reached: ReachedStatus,
     /// Bytes a second of exchanges, bit/s.
     pub goodput_bit_s: Compared,
     /// Share of the time of exchanges that is lost, percent.
     pub lost_percent: Compared,
+}
+
+/// Connections that began while a lever was at work, other than those left alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReachedStatus {
+    /// All of them.
+    pub connections: u64,
+    /// Those that it has reached.
+    pub treated: u64,
 }
 
 /// Whether a lever is at work.

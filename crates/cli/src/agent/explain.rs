@@ -12,13 +12,14 @@ use clap::Args;
 /// Say what a running agent does with some connections, and why
 ///
 /// What it has seen of each, which levers are at work on it and why not others: which group it is in, what the
-/// application has set itself, how the levers of its application stand.
+/// application has set itself, how the levers of its application stand. The exit code is 2 if no application and no
+/// control group has that name, and 0 if the name is known and no connection is open.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  ackord agent explain 4711                  of this process\n  ackord agent explain :5432                 with this port\n  ackord agent explain redis-server          of this application\n  ackord agent explain system.slice/app.service\n  ackord agent explain /sys/fs/cgroup/system.slice/app.service"
 )]
 pub(crate) struct ExplainArguments {
-    /// A process (its number), a port (`:443`), an application as `status` calls it, or a control group with all below
+    /// A process (its number), a port (`:443`), an application as `status` calls it or by its program, or a control group with all below
     /// it: its path, with a slash in it, from the root of the file system or of the hierarchy
     #[arg(value_name = "WHICH")]
     which: String,
@@ -41,9 +42,15 @@ pub(crate) struct AdoptArguments {
 pub(super) fn explain(arguments: &ExplainArguments, console: &Console) -> Result<(), Failure> {
     let of = of(&arguments.which);
     let may_be_cgroup = arguments.which.contains('/') && matches!(of, Of::Application(_));
+    let is_name = matches!(of, Of::Application(_));
     let answer = watch::explain(&arguments.whom.state, of)?;
-    if may_be_cgroup && answer.in_all == 0 {
-        return Err(DaemonFailure::NoSuchCgroup(arguments.which.clone()).into());
+    if is_name && answer.applications.is_empty() {
+        let name = arguments.which.clone();
+        return Err(match may_be_cgroup {
+            true => DaemonFailure::NoSuchCgroup(name),
+            false => DaemonFailure::NoSuchApplication { name, nearest: answer.nearest },
+        }
+        .into());
     }
     let text = match arguments.json {
         true => data::to_json(&answer),

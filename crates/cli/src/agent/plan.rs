@@ -26,7 +26,7 @@ pub(crate) struct PlanArguments {
 /// Check a configuration without touching anything
 ///
 /// Everything wrong with it is told at once, each with its line, what is allowed there, and the name that was probably
-/// meant; the exit code is then 2.
+/// meant; the exit code is then 2. It is 3 if the file is sound and there is a warning.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  ackord agent check agent.toml\n  ackord agent check --all --quick --print > agent.toml"
@@ -64,9 +64,14 @@ fn told(step: &Step) -> String {
 
 pub(super) fn check(arguments: &CheckArguments, console: &Console) -> Result<(), Failure> {
     let file = arguments.config.file()?;
-    file.check()?;
+    let config = file.check()?;
     if arguments.print {
         return Ok(console.print(file.text())?);
     }
-    Ok(console.print(&format!("{} is sound\n", file.name()))?)
+    let warnings = ackord_agent::config::warnings(&config);
+    for warning in &warnings {
+        console.complain(&format!("warning: {warning}\n"));
+    }
+    console.print(&format!("{} is sound\n", file.name()))?;
+    if warnings.is_empty() { Ok(()) } else { Err(Failure::Warned) }
 }

@@ -9,7 +9,7 @@ use clap::Args;
 /// Tell what an agent could do here: kernel, rights and levers, each tried on a socket of its own
 ///
 /// What is tried is undone at once: this process moves to a control group of its own for a moment and connects to
-/// itself.
+/// itself. The exit code is 0 if everything is there, 3 if a lever or an option is missing, and 1 if no agent can run.
 #[derive(Args)]
 #[command(after_help = "For example:\n  sudo ackord agent probe")]
 pub(crate) struct ProbeArguments {
@@ -33,6 +33,12 @@ pub(super) fn probe(arguments: &ProbeArguments, console: &Console) -> Result<(),
     use ackord_report::{data, table, to_terminal};
     use serde_json::json;
     let findings = ackord_agent::probe::probe();
+    let missing: Vec<_> = findings.iter().filter(|one| !one.is_there()).collect();
+    let outcome = match missing.iter().any(|one| one.is_needed) {
+        true => Err(crate::daemons::DaemonFailure::NoAgentHere.into()),
+        false if missing.is_empty() => Ok(()),
+        false => Err(Failure::Warned),
+    };
     if arguments.json {
         let each: Vec<_> = findings
             .iter()
@@ -40,12 +46,14 @@ pub(super) fn probe(arguments: &ProbeArguments, console: &Console) -> Result<(),
                 json!({
                     "what": one.what,
                     "is_there": one.is_there(),
+                    "is_needed": one.is_needed,
                     "found": one.told(),
                     "remark": one.remark,
                 })
             })
             .collect();
-        return Ok(console.print(&data::to_json(&each))?);
+        console.print(&data::to_json(&each))?;
+        return outcome;
     }
     let table = table!(&findings, |one| [
         words("what") => one.what,
@@ -53,12 +61,12 @@ pub(super) fn probe(arguments: &ProbeArguments, console: &Console) -> Result<(),
         words("found") => one.told(),
         words("least kernel, and what for") => &one.remark,
     ]);
-    let missing = findings.iter().filter(|one| !one.is_there()).count();
     let document = Document {
         title: "What an agent could do here".to_owned(),
         purpose: String::new(),
-        facts: vec![("missing".to_owned(), missing.to_string())],
+        facts: vec![("missing".to_owned(), missing.len().to_string())],
         sections: vec![Section::new("Found").with(Block::Table(table))],
     };
-    Ok(console.print(&to_terminal(&document, console.screen()))?)
+    console.print(&to_terminal(&document, console.screen()))?;
+    outcome
 }

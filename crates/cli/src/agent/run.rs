@@ -218,7 +218,7 @@ mod with_programs {
     fn confine(config: &AgentConfig) {
         let mut capabilities =
             vec![Capability::CAP_BPF, Capability::CAP_NET_ADMIN, Capability::CAP_PERFMON];
-        if config.by == ackord_agent::By::Executable {
+        if config.by.looks_at_processes() {
             // Which file a process runs is told to who may trace it.
             capabilities.push(Capability::CAP_SYS_PTRACE);
         }

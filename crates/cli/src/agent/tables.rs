@@ -1,7 +1,9 @@
 //! A status of an agent as tables.
 
 use crate::daemons::standing::{self, estimate, section};
-use ackord_agent::watch::{ApplicationStatus, ExplainAnswer, LeverStatus, Standing, Status};
+use ackord_agent::watch::{
+    ApplicationStatus, ExplainAnswer, LeverStatus, ReachedStatus, Standing, Status,
+};
 use ackord_daemon::status::Compared;
 use ackord_report::document::{Block, Document, Section};
 use ackord_report::table;
@@ -61,6 +63,7 @@ fn levers(applications: &[ApplicationStatus]) -> Option<Section> {
             words("application") => &one.name,
             words("lever") => &lever.lever,
             words("standing") => standing,
+            words("treated since") => reached(lever.reached),
             numbers("lost, treated", "%") => estimate(treated, 1.0),
             numbers("left alone", "%") => estimate(control, 1.0),
             numbers("difference", "points") => difference.map(|one| standing::difference(one, 1.0)),
@@ -70,6 +73,11 @@ fn levers(applications: &[ApplicationStatus]) -> Option<Section> {
     });
     let caption = "share of the time of exchanges that is lost, and bytes in it";
     section("Levers", table.captioned(caption))
+}
+
+/// Connections that a lever has reached, of those that it should.
+fn reached(ReachedStatus { connections, treated }: ReachedStatus) -> String {
+    format!("{treated} of {connections}")
 }
 
 /// How a lever stands that is or was at work.
@@ -146,10 +154,18 @@ pub(super) fn explained(answer: &ExplainAnswer) -> Document {
         let heading = format!("{} to {} of {} (process {})", one.local, one.remote, one.application, one.pid);
         Section::new(&heading).with(Block::Notes(notes))
     });
+    let applications = answer.applications.iter().filter(|_| answer.in_all == 0).map(|one| {
+        let all = one.connections_in_all;
+        let mut notes = vec![format!("no connection is open; there were {all} so far")];
+        notes.extend(
+            one.levers.iter().map(|lever| format!("{}: {}", lever.lever, lever.standing.told())),
+        );
+        Section::new(&one.name).with(Block::Notes(notes))
+    });
     Document {
         title: "Connections".to_owned(),
         purpose: String::new(),
         facts: vec![("found".to_owned(), answer.in_all.to_string())],
-        sections: sections.collect(),
+        sections: sections.chain(applications).collect(),
     }
 }

@@ -9,6 +9,8 @@
 //! | `ends.rs` | ends of an agent: asked, killed, kept |
 //! | `files.rs` | a configuration file, read anew; a lever withdrawn; a full disk |
 //! | `routes.rs` | routes of hosts to which packets overtake each other |
+//! | `late.rs` | servers and control groups that are older or younger than it |
+//! | `rights.rs` | what it says without a capability |
 //! | `nonsense.rs` | files and requests that are none |
 //! | `words.rs` | what needs no kernel: arguments, plans, errors |
 
@@ -17,9 +19,13 @@ mod ends;
 #[cfg(feature = "agent")]
 mod files;
 #[cfg(feature = "agent")]
+mod late;
+#[cfg(feature = "agent")]
 mod levers;
 #[cfg(feature = "agent")]
 mod nonsense;
+#[cfg(feature = "agent")]
+mod rights;
 #[cfg(feature = "agent")]
 mod routes;
 #[cfg(feature = "agent")]

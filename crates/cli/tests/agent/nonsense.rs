@@ -82,7 +82,7 @@ fn with_a_history_or_a_list_of_pods_that_is_none_it_does_not_begin_and_leaves_no
     let damaged = file.display();
     for (lines, what, expected) in [
         (format!("[quick]\n[history]\nstore = \"{damaged}\""), "damaged", 1),
-        (format!("[quick]\n[pods]\nfile = \"{damaged}\""), "is no list of pods", 2),
+        (format!("[quick]\n[pods]\nfile = \"{damaged}\""), "is no list of pods", 1),
     ] {
         let (said, code) = run_with(namespace.command(ACKORD), &group, folder.path(), &lines);
         assert_eq!(code, Some(expected), "{said}");
@@ -156,7 +156,8 @@ fn requests_that_are_none_are_refused_and_the_agent_goes_on() {
     assert!(agent.status().is_some(), "it goes on");
     for odd in ["", ":", ":0", "4294967296", "*", "\u{1f980}", &"x".repeat(3_000)] {
         let said = agent.ask(&["explain", odd, "--json"]);
-        assert!(said.status.success(), "{odd}: {}", String::from_utf8_lossy(&said.stderr));
+        let code = said.status.code();
+        assert!(matches!(code, Some(0 | 2)), "{odd}: {}", String::from_utf8_lossy(&said.stderr));
     }
     for path in ["/", "../..", "/etc", "/sys/fs/cgroup/../..", "a//b"] {
         let said = agent.ask(&["explain", path]);

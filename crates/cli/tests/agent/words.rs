@@ -24,6 +24,17 @@ fn options_become_a_file_that_says_the_same() {
 }
 
 #[test]
+fn a_control_group_that_is_not_there_is_a_warning_with_an_exit_code() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let file = folder.path().join("agent.toml");
+    std::fs::write(&file, "cgroup = \"/etc/none\"\n").expect("ours");
+    let said = output(&["agent", "check", text(&file)]);
+    let errors = String::from_utf8_lossy(&said.stderr);
+    assert_eq!(said.status.code(), Some(3), "{errors}");
+    assert!(errors.starts_with("warning: "), "{errors}");
+}
+
+#[test]
 fn a_bad_file_is_told_with_its_line_and_the_nearest_name() {
     let folder = tempfile::tempdir().expect("a directory");
     let file = folder.path().join("agent.toml");

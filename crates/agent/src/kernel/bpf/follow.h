@@ -6,6 +6,7 @@
 #define ACKORD_BPF_FOLLOW_H
 
 #include "levers.h"
+#include "program.h"
 #include "tell.h"
 
 static __always_inline __u64 cgroup_of(struct tcp_sock *tcp)
@@ -15,28 +16,15 @@ static __always_inline __u64 cgroup_of(struct tcp_sock *tcp)
 	return BPF_CORE_READ(sk, sk_cgrp_data.cgroup, kn, id);
 }
 
-/* FNV-1a, 64 bits, up to the end of the name. */
-static __always_inline __u64 hash_of(const char *command)
-{
-	__u64 hash = 0xcbf29ce484222325ULL;
-
-#pragma unroll
-	for (int at = 0; at < 16; at++) {
-		if (!command[at])
-			break;
-		hash = (hash ^ (__u8)command[at]) * 0x100000001b3ULL;
-	}
-	return hash;
-}
-
-static __always_inline __u64 application_of(struct bpf_sock_ops *ops, struct facts *facts, __u8 way)
+/* Identifies the application by cgroup, program or both; by port, the caller does. */
+static __always_inline __u64 application_of(struct facts *facts)
 {
 	if (settings.by == BY_CGROUP)
 		return facts->cgroup;
-	if (settings.by == BY_PORT)
-		return way == WAY_PASSIVE ? ops->local_port : bpf_ntohl(ops->remote_port);
-	/* As `created` has found it; nothing of a socket that was there before. */
-	return facts->application;
+	if (settings.by == BY_SERVICE)
+		return mixed(mixed(HASH_BEGIN, facts->cgroup), facts->program);
+	/* As `created` or a pass has found it; 0 if neither has. */
+	return facts->program;
 }
 
 static __always_inline void opened(struct bpf_sock_ops *ops, __u8 way)
@@ -60,7 +48,9 @@ static __always_inline void opened(struct bpf_sock_ops *ops, __u8 way)
 	/* What was inherited from the socket that listens is who made it, and what that has set. */
 	facts->cookie = bpf_get_socket_cookie(ops);
 	facts->cgroup = cgroup_of(tcp);
-	facts->application = application_of(ops, facts, way);
+	facts->application = application_of(facts);
+	if (settings.by == BY_PORT)
+		facts->application = way == WAY_PASSIVE ? ops->local_port : bpf_ntohl(ops->remote_port);
 	facts->opened_us = facts->event_us = facts->data_us = facts->asked_us = facts->transfer_began_us = now;
 	facts->way = way;
 	facts->levers = 0;
@@ -74,7 +64,7 @@ static __always_inline void opened(struct bpf_sock_ops *ops, __u8 way)
 	if (class->nodelay || class->quick_segments || class->delack_max_us)
 		facts->arm = bpf_get_prandom_u32() % 1000 < class->control_per_mille ? ARM_CONTROL : ARM_TREATED;
 	if (facts->arm == ARM_TREATED) {
-		if (class->nodelay)
+		if (class->nodelay && !settings.nodelay_held)
 			pull_nodelay(ops, facts);
 		if (class->delack_max_us)
 			pull_delack(ops, facts, class->delack_max_us);

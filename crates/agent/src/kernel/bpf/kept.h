@@ -21,9 +21,9 @@ struct {
 	__uint(max_entries, RING_BYTES);
 } reports SEC(".maps");
 
-/* Which class an application belongs to. */
+/* Which class an application belongs to. Programs come and go: what is forgotten here is reported as new again. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, __u64);
 	__type(value, __u16);
@@ -63,10 +63,20 @@ struct {
 	__type(value, __u8);
 } adopted SEC(".maps");
 
+/* Processes of sockets, by the socket's inode, during a pass that assigns them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 17);
+	__type(key, __u64);
+	__type(value, struct owner);
+} owners SEC(".maps");
+
 /* 0 where the kernel does not say. */
 extern unsigned int CONFIG_HZ __kconfig __weak;
 
 struct settings settings = {};
+struct interpreter interpreters[INTERPRETERS] = {};
 struct counts counts = {};
 
 #endif

@@ -50,8 +50,43 @@ struct sock_common {
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;
 };
+struct inode {
+	unsigned long i_ino;
+};
+struct qstr {
+	const unsigned char *name;
+};
+struct dentry {
+	struct qstr d_name;
+	struct inode *d_inode;
+};
+struct path {
+	struct dentry *dentry;
+};
+struct file {
+	struct path f_path;
+	struct inode *f_inode;
+};
+struct fs_struct {
+	struct path pwd;
+};
+struct mm_struct {
+	unsigned long arg_start;
+	unsigned long arg_end;
+	struct file *exe_file;
+};
+struct task_struct {
+	struct task_struct *group_leader;
+	struct mm_struct *mm;
+	struct fs_struct *fs;
+	char comm[16];
+};
+struct socket {
+	struct file *file;
+};
 struct sock {
 	struct sock_common __sk_common;
+	struct socket *sk_socket;
 	struct sock_cgroup_data sk_cgrp_data;
 	__u32 sk_mark;
 };

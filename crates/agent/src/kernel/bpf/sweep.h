@@ -52,9 +52,8 @@ static __always_inline void adopt(struct tcp_sock *tcp, struct sock_common *comm
 		return;
 	}
 	facts->cgroup = cgroup;
-	if (settings.by == BY_CGROUP)
-		facts->application = cgroup;
-	else if (settings.by == BY_PORT)
+	facts->application = application_of(facts);
+	if (settings.by == BY_PORT)
 		/* Who listens is not known; well-known ports are low. */
 		facts->application = local < remote ? local : remote;
 	if (BPF_CORE_READ_BITFIELD(tcp, nonagle) & TCP_NAGLE_OFF)
@@ -71,6 +70,40 @@ static __always_inline void adopt(struct tcp_sock *tcp, struct sock_common *comm
 		return;
 	facts->cookie = report.cookie;
 	__sync_fetch_and_add(&counts.followed, 1);
+}
+
+/* Assigns its process to a socket that was created before the programs were attached. Connections that a listening
+ * socket accepts from now on inherit it. */
+static __always_inline void own(struct tcp_sock *tcp)
+{
+	struct sock *sk = &tcp->inet_conn.icsk_inet.sk;
+	__u64 inode = BPF_CORE_READ(sk, sk_socket, file, f_inode, i_ino);
+	struct owner *owner = bpf_map_lookup_elem(&owners, &inode);
+	struct facts *facts;
+
+	if (!inode || !owner)
+		return;
+	facts = bpf_sk_storage_get(&sockets, tcp, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!facts || facts->pid)
+		return;
+	facts->pid = owner->pid;
+	facts->program = owner->program;
+	__sync_fetch_and_add(&counts.owned, 1);
+}
+
+/* Takes TCP_NODELAY back from a socket that could not be journaled. */
+static __always_inline void back(struct tcp_sock *tcp)
+{
+	struct facts *facts = bpf_sk_storage_get(&sockets, tcp, 0, 0);
+	__u64 cookie = bpf_get_socket_cookie(tcp);
+	int off = 0;
+
+	if (!facts || !(facts->levers & LEVER_NODELAY) || !bpf_map_lookup_elem(&journaled, &cookie))
+		return;
+	if (bpf_setsockopt(tcp, SOL_TCP, TCP_NODELAY, &off, sizeof(off)))
+		return;
+	facts->levers &= ~LEVER_NODELAY;
+	__sync_fetch_and_add(&counts.cleaned, 1);
 }
 
 /* Put back as it was, as far as it has what an agent gave it. */
