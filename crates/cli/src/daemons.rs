@@ -24,6 +24,12 @@ pub(crate) enum DaemonFailure {
     /// A running daemon cannot be asked.
     #[error(transparent)]
     Control(ackord_gateway::watch::ControlError),
+    /// A running gateway refused its changed configuration.
+    #[error("the gateway refused its configuration, and goes on with the one before:\n{0}")]
+    NotReloaded(String),
+    /// What a gateway that was killed has left cannot be undone.
+    #[error("what an earlier gateway has left is still there: {0}")]
+    LeftBehind(String),
     /// An agent that may change something wants to be told whose connections.
     #[error(
         "whose connections? --all says those of this machine, --cgroup PATH those of a control group, or a file says it"
@@ -66,8 +72,10 @@ impl DaemonFailure {
             #[cfg(not(feature = "agent"))]
             DaemonFailure::WithoutAgent => true,
             DaemonFailure::NobodyNamed
+            | DaemonFailure::NotReloaded(_)
             | DaemonFailure::NoSuchCgroup(_)
             | DaemonFailure::Capture(_) => true,
+            DaemonFailure::LeftBehind(_) => false,
             DaemonFailure::Control(_) | DaemonFailure::LookOn(_) | DaemonFailure::Log(_) => false,
         }
     }

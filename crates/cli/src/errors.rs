@@ -230,6 +230,10 @@ pub(crate) enum Failure {
     /// Ctrl-C cannot be listened for.
     #[error("cannot listen for Ctrl-C")]
     Signals(#[source] io::Error),
+    /// There are warnings, which have been printed, and --exit-code asks for an exit code of their own.
+    #[cfg(feature = "daemons")]
+    #[error("there are warnings")]
+    Warned,
     /// Somebody pressed Ctrl-C; what there was to say about it has been said.
     #[error("interrupted")]
     Interrupted,
@@ -239,6 +243,9 @@ pub(crate) enum Failure {
 const BAD_INPUT: u8 = 2;
 /// Something failed.
 const FAILED: u8 = 1;
+/// The work is done, with warnings, and an exit code for those was asked for.
+#[cfg(feature = "daemons")]
+const WARNED: u8 = 3;
 /// As shells show a process that SIGINT (2) ended: 128 + 2.
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -275,6 +282,8 @@ impl Failure {
                 error.exit_code()
             }
             Failure::CommandEnded(code) => *code,
+            #[cfg(feature = "daemons")]
+            Failure::Warned => WARNED,
             #[cfg(feature = "meter")]
             Failure::Meter { .. } => BAD_INPUT,
             #[cfg(feature = "daemons")]
@@ -326,6 +335,8 @@ impl Failure {
             | Failure::Kernel(KernelError::Interrupted)
             | Failure::CommandEnded(_)
             | Failure::Live(LiveError::Interrupted) => String::new(),
+            #[cfg(feature = "daemons")]
+            Failure::Warned => String::new(),
             _ if self.exit_code() == 0 => String::new(),
             _ => {
                 let word = match style {

@@ -5,9 +5,7 @@
 
 use crate::config::FlowFacts;
 use crate::control::is_control;
-use crate::{
-    Budget, Hiding, Interface, LinkHeader, OpenedFrom, Openings, Pace, Progress, Store,
-};
+use crate::{Budget, Hiding, Interface, LinkHeader, OpenedFrom, Openings, Pace, Progress, Store};
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
 use ackord_wire::{Endpoints, FlowId};
 use std::collections::BTreeMap;

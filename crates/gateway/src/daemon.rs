@@ -21,8 +21,8 @@ mod queues;
 use crate::config::{CannotReload, Effect, GatewayConfig, LimitsConfig, Reload};
 use crate::watch::{ControlSocket, Finding, Reloaded, Shared, listen, serve_metrics};
 use crate::{
-    AttachBy, Claims, Class, ClassConfig, Classify, Drive, Engine, EngineConfig, Interface, Journal, Port,
-    Removal, Standing, Supervisor, Undone, Wishes, kinds,
+    AttachBy, Claims, Class, ClassConfig, Classify, Drive, Engine, EngineConfig, Interface,
+    Journal, Port, Removal, Standing, Supervisor, Undone, Wishes, kinds,
 };
 use ackord_daemon::metrics::unserved;
 use ackord_path::registry::ProxyChoice;

@@ -4,7 +4,8 @@ use crate::config::MarkMatch;
 use crate::engine::{Attention, Leaving};
 use crate::ring::{Few, Holding};
 use crate::{
-    Claim, Claims, GoingOut, Injection, Interface, LinkKind, Pace, Ring, RingStats, Sighting, Wanted,
+    Claim, Claims, GoingOut, Injection, Interface, LinkKind, Pace, Ring, RingStats, Sighting,
+    Wanted,
 };
 use ackord_units::{Rate, Span, Time};
 use nix::errno::Errno;

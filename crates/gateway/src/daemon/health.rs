@@ -164,10 +164,15 @@ fn absent(port: &Port) -> Option<Finding> {
     let (name, side) = (port.name(), port.interface().name());
     if let Some(why) = port.trouble() {
         let what = format!("`{name}` ({side}) is not observed: {why}");
-        return Some(finding(Severity::Failure, what, "the gateway tries again ten times a second"));
+        return Some(finding(
+            Severity::Failure,
+            what,
+            "the gateway tries again ten times a second",
+        ));
     }
     // The index survives a renaming.
-    let renamed = (port.last_index() != 0).then(|| if_indextoname(port.last_index()).ok()).flatten();
+    let renamed =
+        (port.last_index() != 0).then(|| if_indextoname(port.last_index()).ok()).flatten();
     let advice = match renamed.and_then(|now| now.into_string().ok()).filter(|now| now != name) {
         Some(now) => format!(
             "it is called `{now}` now: change `{}` in the configuration, or its name back",

@@ -3,7 +3,11 @@
 use super::Status;
 use super::capture::CaptureRequest;
 use super::control::{Answer, GATEWAY, RELOADING, Reloaded, Request};
+use crate::{Journal, SOCKET};
+use ackord_daemon::Undone;
 use ackord_daemon::control::{self, ControlError};
+use nix::fcntl::{Flock, FlockArg};
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -40,6 +44,24 @@ pub fn reload(path: &Path) -> Result<Reloaded, ControlError> {
     stream.read_line(&mut line).map_err(&failed)?;
     serde_json::from_str(&line)
         .map_err(|_| ControlError::garbled(&GATEWAY, path, "it ended before it had reloaded"))
+}
+
+/// Undoes what a gateway with this state directory has left behind that was killed, and removes its socket. Returns
+/// nothing if there is no sign of one.
+///
+/// # Errors
+/// As of [`crate::Journal::open`].
+pub fn clean_up(state: &Path) -> io::Result<Option<Undone>> {
+    let socket = state.join(SOCKET);
+    let was_killed = socket.exists();
+    let undone = Journal::clean_up(state)?;
+    if was_killed && let Ok(lock) = File::open(socket.with_extension("lock")) {
+        // A gateway that begins just now has the lock, and the socket is its own.
+        if let Ok(_lock) = Flock::lock(lock, FlockArg::LockExclusiveNonblock) {
+            std::fs::remove_file(&socket)?;
+        }
+    }
+    Ok((was_killed || undone != Undone::default()).then_some(undone))
 }
 
 /// What a capture writes, until it is over: pcapng.

@@ -56,7 +56,8 @@ pub enum Reloaded {
 
 impl Reloaded {
     pub(crate) fn taken(reload: &Reload) -> Reloaded {
-        let change = |one: &crate::config::Change| format!("{}: {} -> {}", one.path, one.from, one.to);
+        let change =
+            |one: &crate::config::Change| format!("{}: {} -> {}", one.path, one.from, one.to);
         Reloaded::Taken(reload.changes.iter().map(change).collect())
     }
 }

@@ -29,7 +29,7 @@ mod status;
 pub use ackord_daemon::control::{ControlError, ControlSocket};
 pub use ackord_daemon::status::{Compared, Estimate, Group, Standing};
 pub use ackord_daemon::{BUCKETS_US, DelayStatus, Delays, Finding, Logs, Severity};
-pub use asking::{Capture, capture, reload, status, stop};
+pub use asking::{Capture, capture, clean_up, reload, status, stop};
 pub use capture::{CaptureRequest, Decision, Filter, Taps};
 pub use control::{GATEWAY, Reloaded, listen};
 pub use metrics::{metrics, serve_metrics};

@@ -37,7 +37,10 @@ fn waits_for_an_interface_that_comes_late_and_begins_within_a_second() {
     let there = Instant::now();
     let is_at_work = |status: &Status| status.queues[0].state == QueueState::Steering;
     trial.until("at work", is_at_work);
-    println!("at work {:?} after the interface came; a status is a second old at most", there.elapsed());
+    println!(
+        "at work {:?} after the interface came; a status is a second old at most",
+        there.elapsed()
+    );
     let (bytes, are_right, _) = Stream::start(&trial.world, MOBILE, 5_501, 500_000).finish();
     assert_eq!((bytes, are_right), (500_000, true));
     let status = trial.until("observing", |status| status.flows.in_all > 0);
