@@ -107,7 +107,6 @@ impl Described {
             loop_lateness: drive.loop_lateness().status(),
             classes: classes(drive, self.began_unix_s, &groups),
             top_flows: top_flows(drive, now),
-            ..Status::default()
         }
     }
 }

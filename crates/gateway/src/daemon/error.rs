@@ -53,13 +53,11 @@ pub enum DaemonError {
 impl DaemonError {
     /// Whether whoever called can put it right by saying something else.
     pub fn is_bad_input(&self) -> bool {
-        match self {
+        matches!(
+            self,
             DaemonError::Config(_)
-            | DaemonError::Queue {
-                source: InPathError::Queue(_) | InPathError::ZeroRate, ..
-            } => true,
-            _ => false,
-        }
+                | DaemonError::Queue { source: InPathError::Queue(_) | InPathError::ZeroRate, .. }
+        )
     }
 }
 
