@@ -2,14 +2,34 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `daemons.rs` | [`DaemonFailure`] |
+//! | `daemons.rs` | [`DaemonFailure`], [`WarnedArguments`] |
 //! | `daemons/service.rs` | signals, confinement, what is told as a daemon begins |
 //! | `daemons/standing.rs` | what both statuses show |
 
 pub(crate) mod service;
 pub(crate) mod standing;
 
+use crate::errors::Failure;
+use clap::Args;
 use std::io;
+
+/// Whether warnings are an exit code.
+#[derive(Args)]
+pub(crate) struct WarnedArguments {
+    /// Exit with 3 if there is something to warn about: for scripts
+    #[arg(long)]
+    exit_code: bool,
+}
+
+impl WarnedArguments {
+    /// Ends a command that did its work, which `warned` or not.
+    pub(crate) fn end(&self, warned: bool) -> Result<(), Failure> {
+        match warned && self.exit_code {
+            true => Err(Failure::Warned),
+            false => Ok(()),
+        }
+    }
+}
 
 /// Why a command of a daemon did not do what it was asked to.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +44,12 @@ pub(crate) enum DaemonFailure {
     /// A running daemon cannot be asked.
     #[error(transparent)]
     Control(ackord_gateway::watch::ControlError),
+    /// A running gateway refused its changed configuration.
+    #[error("the gateway refused its configuration, and goes on with the one before:\n{0}")]
+    NotReloaded(String),
+    /// What a gateway that was killed has left cannot be undone.
+    #[error("what an earlier gateway has left is still there: {0}")]
+    LeftBehind(String),
     /// An agent that may change something wants to be told whose connections.
     #[error(
         "whose connections? --all says those of this machine, --cgroup PATH those of a control group, or a file says it"
@@ -82,9 +108,11 @@ impl DaemonFailure {
             #[cfg(not(feature = "agent"))]
             DaemonFailure::WithoutAgent => true,
             DaemonFailure::NobodyNamed
+            | DaemonFailure::NotReloaded(_)
             | DaemonFailure::NoSuchCgroup(_)
             | DaemonFailure::NoSuchApplication { .. }
             | DaemonFailure::Capture(_) => true,
+            DaemonFailure::LeftBehind(_) => false,
             DaemonFailure::Control(_) | DaemonFailure::LookOn(_) | DaemonFailure::Log(_) => false,
         }
     }

@@ -25,10 +25,6 @@ pub(crate) enum Failure {
     /// A scenario is not sound; its problems have been printed as JSON.
     #[error("the problems are on standard output")]
     ProblemsListed,
-    /// It is done, with warnings that have been printed.
-    #[cfg(feature = "daemons")]
-    #[error("there are warnings")]
-    Warned,
     /// What is to be varied is not sound.
     #[error("--vary {0}")]
     Vary(VaryError),
@@ -234,6 +230,10 @@ pub(crate) enum Failure {
     /// Ctrl-C cannot be listened for.
     #[error("cannot listen for Ctrl-C")]
     Signals(#[source] io::Error),
+    /// There are warnings, which have been printed, and --exit-code asks for an exit code of their own.
+    #[cfg(feature = "daemons")]
+    #[error("there are warnings")]
+    Warned,
     /// Somebody pressed Ctrl-C; what there was to say about it has been said.
     #[error("interrupted")]
     Interrupted,
@@ -243,7 +243,7 @@ pub(crate) enum Failure {
 const BAD_INPUT: u8 = 2;
 /// Something failed.
 const FAILED: u8 = 1;
-/// Done, with warnings.
+/// The work is done, with warnings, and an exit code for those was asked for.
 #[cfg(feature = "daemons")]
 const WARNED: u8 = 3;
 /// As shells show a process that SIGINT (2) ended: 128 + 2.
@@ -330,13 +330,13 @@ impl Failure {
                 errors.render(style)
             }
             Failure::Study(error) => error.render(style),
-            #[cfg(feature = "daemons")]
-            Failure::Warned => String::new(),
             Failure::Interrupted
             | Failure::ProblemsListed
             | Failure::Kernel(KernelError::Interrupted)
             | Failure::CommandEnded(_)
             | Failure::Live(LiveError::Interrupted) => String::new(),
+            #[cfg(feature = "daemons")]
+            Failure::Warned => String::new(),
             _ if self.exit_code() == 0 => String::new(),
             _ => {
                 let word = match style {

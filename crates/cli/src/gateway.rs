@@ -4,7 +4,8 @@
 //! | --- | --- |
 //! | `gateway.rs` | the commands there are, and what several of them take |
 //! | `gateway/run.rs` | `ackord gateway run` |
-//! | `gateway/status.rs` | `ackord gateway status` and `stop` |
+//! | `gateway/status.rs` | `ackord gateway status` |
+//! | `gateway/ending.rs` | `ackord gateway reload` and `stop` |
 //! | `gateway/capture.rs` | `ackord gateway capture`: one connection, with what was decided about it |
 //! | `gateway/advise.rs` | `ackord gateway advise` |
 //! | `gateway/probe.rs` | `ackord gateway probe`: what this machine allows |
@@ -15,6 +16,7 @@
 mod advise;
 mod capture;
 mod check;
+mod ending;
 mod plan;
 mod probe;
 mod run;
@@ -53,7 +55,8 @@ Examples:
 enum What {
     Run(run::RunArguments),
     Status(status::StatusArguments),
-    Stop(status::StopArguments),
+    Reload(ending::ReloadArguments),
+    Stop(ending::StopArguments),
     Capture(capture::CaptureArguments),
     Advise(advise::AdviseArguments),
     Probe(probe::ProbeArguments),
@@ -71,7 +74,8 @@ pub(crate) fn gateway(arguments: &GatewayArguments, console: &Console) -> Result
     match &arguments.what {
         What::Run(arguments) => run::run(arguments, console),
         What::Status(arguments) => status::status(arguments, console),
-        What::Stop(arguments) => status::stop(arguments, console),
+        What::Reload(arguments) => ending::reload(arguments, console),
+        What::Stop(arguments) => ending::stop(arguments, console),
         What::Capture(arguments) => capture::capture(arguments, console),
         What::Advise(arguments) => advise::advise(arguments, console),
         What::Probe(arguments) => probe::probe(arguments, console),

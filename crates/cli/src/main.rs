@@ -39,7 +39,7 @@
 //! | `console.rs` | standard output and error: colour, width, closed pipes |
 //! | `errors.rs` | every error as text and exit code |
 //!
-//! Exit codes: 0 done, 1 something failed, 2 bad input, 3 done with warnings, 130 interrupted.
+//! Exit codes: 0 done, 1 something failed, 2 bad input, 3 warnings (where --exit-code asks for it), 130 interrupted.
 
 mod accuracy;
 #[cfg(feature = "daemons")]
@@ -131,7 +131,7 @@ Begin with:
   ackord paper selective-drop --quick       a published table, and what we find
 
 FILE is a scenario file, or the name of a built-in scenario.
-Exit codes: 0 done, 1 something failed, 2 bad input, 3 done with warnings, 130 interrupted.
+Exit codes: 0 done, 1 something failed, 2 bad input, 3 warnings (where --exit-code asks for it), 130 interrupted.
 Tables and help are as wide as the terminal, or elsewhere as COLUMNS says.";
 
 #[derive(Subcommand)]

@@ -26,6 +26,19 @@ fn a_line_of_options_becomes_a_file_that_is_sound() {
 }
 
 #[test]
+fn warnings_have_an_exit_code_of_their_own_if_it_is_asked_for() {
+    let line = ["--wan", "nosuch0", "--lan", "nosuch1", "--remedy", "proxy-tcp"];
+    let code = |words: &[&str]| output(words).status.code();
+    for what in ["check", "plan"] {
+        let plain = [&["gateway", what][..], &line].concat();
+        assert_eq!(code(&plain), Some(0));
+        assert_eq!(code(&[&plain[..], &["--exit-code"]].concat()), Some(3));
+    }
+    assert_eq!(code(&["gateway", "probe", "nosuch0"]), Some(0));
+    assert_eq!(code(&["gateway", "probe", "nosuch0", "--exit-code"]), Some(3));
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_line_and_exit_code_two() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("gateway.toml");

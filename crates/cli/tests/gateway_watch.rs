@@ -49,6 +49,8 @@ fn a_status_has_every_figure_by_its_name() {
     assert_eq!((&told["flows"], &told["treated"]), (&7.into(), &5.into()));
     let table = printed(&["gateway", "status", "--state", running.state()]);
     assert!(table.contains("warning: something is amiss. Do something."), "{table}");
+    let asked = ["gateway", "status", "--exit-code", "--state", running.state()];
+    assert_eq!(output(&asked).status.code(), Some(3), "a warning");
     let file = running.state.path().join("status.json");
     let to_file = format!("--json={}", text(&file));
     assert!(output(&["gateway", "status", &to_file, "--state", running.state()]).status.success());
@@ -61,7 +63,9 @@ fn without_a_gateway_each_says_so_and_fails() {
     let state = tempfile::tempdir().unwrap();
     let file = state.path().join("x.pcapng");
     let capture = ["gateway", "capture", "--mobile", "192.0.2.7", "-o", text(&file)];
-    for command in [&["gateway", "status"][..], &["gateway", "stop"], &capture] {
+    for command in
+        [&["gateway", "status"][..], &["gateway", "stop"], &["gateway", "reload"], &capture]
+    {
         let done = output(&[command, &["--state", text(state.path())]].concat());
         let errors = String::from_utf8_lossy(&done.stderr);
         assert_eq!((done.status.code(), done.stdout.len()), (Some(1), 0), "{errors}");
@@ -78,6 +82,53 @@ fn stop_ends_it_and_waits_for_that() {
     assert!(stop.try_wait().unwrap().is_none(), "it has not ended yet");
     drop(running.socket);
     assert!(stop.wait().unwrap().success());
+}
+
+#[test]
+fn stop_after_a_kill_reports_what_it_found_and_succeeds_once() {
+    let state = tempfile::tempdir().unwrap();
+    let socket = state.path().join("gateway.sock");
+    // As a killed process leaves it: bound, and nothing listens.
+    drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+    std::fs::write(socket.with_extension("lock"), "").unwrap();
+    let stop = || output(&["gateway", "stop", "--state", text(state.path())]);
+    let (first, second) = (stop(), stop());
+    let said = String::from_utf8_lossy(&first.stderr);
+    assert_eq!(first.status.code(), Some(0), "{said}");
+    assert!(said.contains("was killed") && said.contains("nothing of it is left"), "{said}");
+    assert!(!socket.exists());
+    assert_eq!(second.status.code(), Some(1), "nothing is there any more");
+}
+
+#[test]
+fn reload_prints_the_answer_and_a_refusal_is_exit_code_two() {
+    use ackord_gateway::watch::Reloaded;
+    let running = Running::new();
+    let refusal = "error: no such remedy\n  --> gateway.toml:3:10".to_owned();
+    let cases = [
+        (Reloaded::Taken(Vec::new()), Some(0), "nothing is different"),
+        (Reloaded::Taken(vec!["control: 5 % -> 9 %".to_owned()]), Some(0), "control: 5 % -> 9 %"),
+        (Reloaded::Refused(refusal), Some(2), "gateway.toml:3:10"),
+    ];
+    for (answer, code, says) in cases {
+        let reload = ackord(&["gateway", "reload", "--state", running.state()])
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut answered = false;
+        assert!(within_a_minute(|| {
+            for request in running.shared.reload_requests() {
+                request.send(answer.clone()).unwrap();
+                answered = true;
+            }
+            answered
+        }));
+        let done = reload.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
+        assert_eq!(done.status.code(), code, "{said}");
+        assert!(said.contains(says), "{said}");
+    }
 }
 
 #[test]

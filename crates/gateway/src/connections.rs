@@ -5,7 +5,7 @@
 
 use crate::config::FlowFacts;
 use crate::control::is_control;
-use crate::{Budget, Hiding, Interface, LinkHeader, Pace, Progress, Store};
+use crate::{Budget, Hiding, Interface, LinkHeader, OpenedFrom, Openings, Pace, Progress, Store};
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
 use ackord_wire::{Endpoints, FlowId};
 use std::collections::BTreeMap;
@@ -83,6 +83,8 @@ pub struct Connection {
     pub from_mobile: Progress,
     /// Whether it is left alone, to be compared with.
     pub is_control: bool,
+    /// Which side opened it, if its first SYN was seen.
+    pub opened: Option<OpenedFrom>,
     /// Whether its box holds the mobile host to be out of reach.
     pub is_held: bool,
     /// What is known of hiding its duplicate acknowledgments.
@@ -116,6 +118,7 @@ pub struct Connections {
     looks: u64,
     evicted: u64,
     kept: u64,
+    openings: Openings,
 }
 
 /// How much may be known, kept and injected.
@@ -151,6 +154,7 @@ impl Connections {
             looks: 0,
             evicted: 0,
             kept: 0,
+            openings: Openings::default(),
         }
     }
 
@@ -189,6 +193,7 @@ impl Connections {
                 to_mobile: Progress::default(),
                 from_mobile: Progress::default(),
                 is_control: is_control(key, self.control_per_mille),
+                opened: None,
                 is_held: false,
                 hiding: Hiding::default(),
                 last_at: now,
@@ -216,6 +221,9 @@ impl Connections {
             self.by_age.remove(&connection.age);
             connection.age.0 = true;
             self.by_age.insert(connection.age, key);
+            if let Some(opened) = connection.opened {
+                self.openings.count(opened);
+            }
         }
     }
 
@@ -316,6 +324,11 @@ impl Connections {
     /// Whether none is known.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
+    }
+
+    /// From which side they were opened.
+    pub fn openings(&self) -> Openings {
+        self.openings
     }
 
     /// How many had to make room for others.

@@ -4,21 +4,25 @@
 //! | --- | --- |
 //! | `daemon.rs` | [`Daemon`]: from a configuration to its work; reloads |
 //! | `daemon/describe.rs` | how it stands, as a [`Status`](crate::watch::Status) |
+//! | `daemon/health.rs` | what an operator should know or change |
+//! | `daemon/carried.rs` | bytes that pass an interface unobserved |
 //! | `daemon/queues.rs` | the queues in the path |
 //! | `daemon/error.rs` | why it cannot be |
 //!
 //! One loop observes and injects. It waits for nobody: questions are answered by threads of their own from
 //! what it publishes once a second.
 
+mod carried;
 mod describe;
 mod error;
+mod health;
 mod queues;
 
 use crate::config::{CannotReload, Effect, GatewayConfig, LimitsConfig, Reload};
-use crate::watch::{ControlSocket, Finding, Shared, Status, listen, serve_metrics};
+use crate::watch::{ControlSocket, Finding, Reloaded, Shared, listen, serve_metrics};
 use crate::{
-    AttachBy, Class, ClassConfig, Classify, Drive, Engine, EngineConfig, Interface, Journal, Port,
-    Removal, Standing, Supervisor, Undone, Wishes, kinds,
+    AttachBy, Claims, Class, ClassConfig, Classify, Drive, Engine, EngineConfig, Interface,
+    Journal, Port, Removal, Standing, Supervisor, Undone, Wishes, kinds,
 };
 use ackord_daemon::metrics::unserved;
 use ackord_path::registry::ProxyChoice;
@@ -49,7 +53,7 @@ pub enum News<'a> {
     NotReloaded(&'a DaemonError),
     /// The remedy of a class stood down, or is tried anew.
     Standing(&'a str, Standing),
-    /// An interface went (no longer there, `false`) or came back.
+    /// An interface is not there (`false`), or is there again.
     Interface(&'a str, bool),
     /// A second has passed.
     Second,
@@ -62,6 +66,7 @@ pub struct Daemon {
     /// Where it was read from.
     file: Option<PathBuf>,
     drive: Drive,
+    claims: Arc<Claims>,
     queues: Queues,
     undone: Undone,
     shared: Arc<Shared>,
@@ -75,16 +80,18 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// Opens what a configuration asks for; `file` is where it is read from again.
+    /// Opens what a configuration asks for; `file` is where it is read from again. Interfaces that are not there yet
+    /// are waited for.
     ///
     /// # Errors
-    /// Where an interface is not there, the process may not, or another gateway runs.
+    /// If the process lacks a privilege, or another gateway has the state directory or a LAN interface.
     pub fn open(config: GatewayConfig, file: Option<PathBuf>) -> Result<Daemon, DaemonError> {
         std::fs::create_dir_all(&config.state)
             .map_err(|source| DaemonError::State { path: config.state.clone(), source })?;
         let shared = Arc::new(Shared::default());
         let socket = listen(&config.state.join(SOCKET), Arc::clone(&shared))?;
-        let ports = ports(&config)?;
+        let claims = Arc::default();
+        let ports = ports(&config, &claims)?;
         let engine =
             Engine::new(engine_config(&config, &ports), classes(&config), classify(&config));
         let (journal, undone) = Journal::open(&config.state)
@@ -101,6 +108,7 @@ impl Daemon {
             config,
             file,
             drive,
+            claims,
             queues,
             undone,
             shared,
@@ -130,12 +138,23 @@ impl Daemon {
                 self.supervisor.stopping();
                 return Ok(());
             }
-            if wishes.reload.swap(false, Ordering::Relaxed) {
+            let requests = self.shared.reload_requests();
+            if wishes.reload.swap(false, Ordering::Relaxed) || !requests.is_empty() {
                 self.supervisor.reloading();
-                match self.reload() {
-                    Ok(reload) => tell(&News::Reloaded(&self.config, &reload)),
-                    Err(error) => tell(&News::NotReloaded(&error)),
-                }
+                let answer = match self.reload() {
+                    Ok(reload) => {
+                        tell(&News::Reloaded(&self.config, &reload));
+                        Reloaded::taken(&reload)
+                    }
+                    Err(error) => {
+                        self.described.refuse_reload(&error);
+                        self.describe_at = Time::ZERO;
+                        tell(&News::NotReloaded(&error));
+                        Reloaded::Refused(error.to_string())
+                    }
+                };
+                // Who no longer waits for it needs no answer.
+                requests.iter().for_each(|request| drop(request.send(answer.clone())));
                 there = vec![true; self.drive.ports().len()];
                 stood = self.standings();
                 self.supervisor.ready("observing");
@@ -174,17 +193,20 @@ impl Daemon {
             return ControlFlow::Continue(());
         }
         self.describe_at = now + DESCRIBE_EVERY;
-        let mut status = Status {
-            queues: self.queues.status(),
-            ..self.described.status(&self.config, &mut self.drive, now)
-        };
-        let dropped: u64 = status.queues.iter().flat_map(|queue| queue.drops.values()).sum();
-        status.dropped_by_gateway += dropped;
+        let queues = self.queues.status();
+        let mut status = self.described.status(&self.config, &mut self.drive, (queues, now));
         status.health.extend(self.unmeasured.clone());
-        self.supervisor.status(&format!(
+        status.health.sort_by_key(|finding| finding.severity);
+        let flows = &status.flows;
+        let mut line = format!(
             "{} connections, {} treated, {} held; {} segments injected",
-            status.flows.known, status.flows.treated, status.flows.held, status.injected_segments,
-        ));
+            flows.known, flows.treated, flows.held, status.injected_segments,
+        );
+        let absent = self.drive.ports().iter().filter(|port| port.index().is_none());
+        for port in absent {
+            line.push_str(&format!("; waiting for the interface {}", port.name()));
+        }
+        self.supervisor.status(&line);
         self.shared.publish(status);
         ControlFlow::Break(())
     }
@@ -196,7 +218,7 @@ impl Daemon {
         let reload = Reload::between(&self.config, &config)
             .map_err(|why: CannotReload| DaemonError::CannotReload(why.to_string()))?;
         let new_ports = match reload.needs(Effect::NewRing) {
-            true => Some(ports(&config)?),
+            true => Some(ports(&config, &self.claims)?),
             false => None,
         };
         let ports = new_ports.as_deref().unwrap_or(self.drive.ports());
@@ -210,7 +232,7 @@ impl Daemon {
             port.copy_at_most(config.limits.copied);
         }
         self.config = config;
-        self.described.reloads += 1;
+        self.described.take_reload();
         self.describe_at = Time::ZERO;
         Ok(reload)
     }
@@ -238,14 +260,14 @@ fn read(path: &Path) -> Result<GatewayConfig, DaemonError> {
     Ok(file.check()?)
 }
 
-fn ports(config: &GatewayConfig) -> Result<Vec<Port>, DaemonError> {
+fn ports(config: &GatewayConfig, claims: &Arc<Claims>) -> Result<Vec<Port>, DaemonError> {
     let lan = (0_u8..).zip(&config.lan).map(|(which, name)| (name, Interface::Lan(which)));
     let marks = config.rules.marks();
     std::iter::once((&config.wan, Interface::Wan))
         .chain(lan)
         .map(|(name, interface)| {
             let marks = if interface == Interface::Wan { &[] } else { &marks[..] };
-            let mut port = Port::open(name, interface, marks)
+            let mut port = Port::await_interface(name, interface, marks, claims)
                 .map_err(|source| DaemonError::Interface { name: name.clone(), source })?;
             port.copy_at_most(config.limits.copied);
             Ok(port)

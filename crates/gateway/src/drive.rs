@@ -83,8 +83,10 @@ impl Drive {
         }
         let latest = self.now();
         for (at, port) in self.ports.iter_mut().enumerate() {
-            port.look(latest, troubled & (1 << at) != 0);
             let engine = &mut self.engine;
+            if port.look(latest, troubled & (1 << at) != 0) {
+                engine.set_link_kind(port.interface(), port.kind());
+            }
             port.read(|nanos, sighting| {
                 let seen_at = Time::from_nanos(nanos.saturating_sub(wall_ahead));
                 engine.see(seen_at.min(latest), sighting);

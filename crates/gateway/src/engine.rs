@@ -227,6 +227,18 @@ impl Engine {
         }
     }
 
+    /// Sets the kind of an interface's link, which is not known before the interface is there.
+    pub fn set_link_kind(&mut self, interface: Interface, kind: LinkKind) {
+        match interface {
+            Interface::Wan => self.config.wan = kind,
+            Interface::Lan(which) => {
+                if let Some(of) = self.config.lan.get_mut(usize::from(which)) {
+                    *of = kind;
+                }
+            }
+        }
+    }
+
     fn forget(&mut self, key: Key) {
         self.connections.remove(key);
         self.bury_the_gone();

@@ -22,10 +22,12 @@
 //! | `hiding.rs` | [`Hiding`]: duplicate acknowledgments that a program in the kernel removes |
 //! | `removal.rs` | [`Removal`]: that program, at each LAN interface |
 //! | `connections.rs` | [`Connections`]: who talks to whom, the oldest forgotten first |
+//! | `openings.rs` | [`Openings`]: from which side connections are opened |
 //! | `ring/` | [`Ring`]: what passes an interface, and sending there |
 //! | `store.rs` | [`Store`]: the bytes of segments that a mobile host has not acknowledged |
 //! | `budget.rs` | [`Budget`]: how much may be injected |
 //! | `control.rs` | [`is_control()`]: who is left alone, to be compared with |
+//! | `claims.rs` | [`Claims`]: one gateway at a LAN interface |
 //! | `port.rs` | [`Port`]: an interface, which may go and come back |
 //! | `drive.rs` | [`Drive`]: an engine between interfaces, in real time |
 //! | `daemon.rs`, `daemon/` | [`Daemon`]: the process |
@@ -46,6 +48,7 @@
 pub mod advise;
 mod bpf;
 mod budget;
+mod claims;
 mod class;
 pub mod config;
 mod connections;
@@ -60,6 +63,7 @@ mod in_path;
 mod journal;
 mod machine;
 mod netlink;
+mod openings;
 mod pace;
 mod plan;
 mod port;
@@ -76,6 +80,7 @@ pub use ackord_daemon::evidence::{ArmFigures, Compared, Evidence, Figure};
 pub use ackord_daemon::{Supervisor, Undone, Wishes};
 pub use bpf::{AttachBy, Attached, Covered, Suppressor};
 pub use budget::Budget;
+pub use claims::{Claim, Claims};
 pub use class::{Class, ClassConfig, StandDown, Standing};
 pub use config::FlowFacts;
 pub use connections::{Connection, Connections, Counters, Key, Limits};
@@ -88,6 +93,7 @@ pub use hiding::{BELIEVED_FOR, Cover, Hiding};
 pub use in_path::{Drops, InPath, InPathConfig, InPathError, InPathState, InPathStats, Quantiles};
 pub use journal::{Journal, Made};
 pub use machine::{InterfaceFacts, KernelVersion, Machine};
+pub use openings::{OpenedFrom, Openings};
 pub use pace::Pace;
 pub use plan::{Plan, Step, queue_device};
 pub use port::Port;

@@ -68,6 +68,27 @@ impl Netlink {
             .unwrap_or(0))
     }
 
+    /// Returns what passed an interface so far: of a bridge what entered its ports, since its own counters leave out
+    /// what it forwards between them.
+    pub(crate) fn carried(&mut self, index: u32) -> io::Result<Carried> {
+        let (mut own, mut of_ports, mut ports) = (0, 0, Vec::new());
+        let question = RouteNetlinkMessage::GetLink(LinkMessage::default());
+        self.0.ask(question, NLM_F_DUMP, |answer| {
+            let RouteNetlinkMessage::NewLink(link) = answer else { return };
+            if link.header.index == index {
+                own = bytes_of(&link).iter().sum();
+            } else if link.attributes.contains(&LinkAttribute::Controller(index)) {
+                of_ports += bytes_of(&link)[0];
+                ports.extend(link.attributes.iter().find_map(|attribute| match attribute {
+                    LinkAttribute::IfName(name) => Some(name.clone()),
+                    _ => None,
+                }));
+            }
+        })?;
+        let bytes = if ports.is_empty() { own } else { of_ports };
+        Ok(Carried { bytes, ports })
+    }
+
     fn qdisc_kinds(&mut self, index: u32) -> io::Result<Vec<String>> {
         let mut kinds = Vec::new();
         let question = RouteNetlinkMessage::GetQueueDiscipline(message(index));
@@ -149,6 +170,23 @@ impl Netlink {
     pub(crate) fn remove_filter(&mut self, filter: &Filter) -> io::Result<()> {
         self.0.change(RouteNetlinkMessage::DelTrafficFilter(filter_message(filter)), 0)
     }
+}
+
+/// What passed an interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Carried {
+    pub(crate) bytes: u64,
+    /// The ports of a bridge.
+    pub(crate) ports: Vec<String>,
+}
+
+/// Bytes received and sent.
+fn bytes_of(link: &LinkMessage) -> [u64; 2] {
+    let stats = link.attributes.iter().find_map(|attribute| match attribute {
+        LinkAttribute::Stats64(stats) => Some([stats.rx_bytes, stats.tx_bytes]),
+        _ => None,
+    });
+    stats.unwrap_or_default()
 }
 
 fn message(index: u32) -> TcMessage {

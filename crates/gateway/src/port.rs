@@ -3,7 +3,10 @@
 use crate::config::MarkMatch;
 use crate::engine::{Attention, Leaving};
 use crate::ring::{Few, Holding};
-use crate::{GoingOut, Injection, Interface, LinkKind, Pace, RingStats, Sighting, Wanted};
+use crate::{
+    Claim, Claims, GoingOut, Injection, Interface, LinkKind, Pace, Ring, RingStats, Sighting,
+    Wanted,
+};
 use ackord_units::{Rate, Span, Time};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
@@ -11,6 +14,7 @@ use nix::sys::socket::{getsockopt, sockopt};
 use rings::{Asked, Exchange, Plan, Rings};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 
 mod rings;
 
@@ -28,6 +32,11 @@ pub struct Port {
     /// What is asked of marks.
     marks: Vec<MarkMatch>,
     index: u32,
+    /// Where it is claimed, unless others may observe it too.
+    claims: Option<Arc<Claims>>,
+    claim: Option<Arc<Claim>>,
+    /// Why an interface that is there is not observed.
+    trouble: Option<String>,
     look_at: Time,
     /// What rings that are gone had counted.
     before: RingStats,
@@ -45,23 +54,66 @@ impl Port {
     /// # Errors
     /// As of [`crate::Ring::open`].
     pub fn open(name: &str, interface: Interface, marks: &[MarkMatch]) -> io::Result<Port> {
-        let rings = Rings::open(name, interface, marks)?;
-        let index = if_nametoindex(name)?;
-        Ok(Port {
+        let mut port = Port::new(name, interface, marks);
+        port.begin(if_nametoindex(name)?)?;
+        Ok(port)
+    }
+
+    /// Opens the interface of this name, or waits for it if there is none yet. A LAN interface is claimed, so that no
+    /// other gateway observes it.
+    ///
+    /// # Errors
+    /// As of [`Port::open`], except that a missing interface is no error; [`io::ErrorKind::ResourceBusy`] if another
+    /// gateway observes it.
+    pub fn await_interface(
+        name: &str,
+        interface: Interface,
+        marks: &[MarkMatch],
+        claims: &Arc<Claims>,
+    ) -> io::Result<Port> {
+        let mut port = Port::new(name, interface, marks);
+        // Connections are observed at LAN interfaces; several gateways may share a WAN interface.
+        port.claims = matches!(interface, Interface::Lan(_)).then(|| Arc::clone(claims));
+        let begun = if_nametoindex(name).map_err(io::Error::from).and_then(|at| port.begin(at));
+        match begun {
+            Err(error) if is_absent(&error) => {
+                // A missing privilege is reported now, not when the interface comes.
+                Ring::prepare(interface, port.kind, rings::wanted(interface), Holding::Queue)?;
+            }
+            begun => begun?,
+        }
+        Ok(port)
+    }
+
+    fn new(name: &str, interface: Interface, marks: &[MarkMatch]) -> Port {
+        Port {
             name: name.to_owned(),
             interface,
-            kind: rings.all().kind(),
-            rings: Some(rings),
+            kind: LinkKind::Ethernet,
+            rings: None,
             exchange: Exchange::default(),
             marks: marks.to_vec(),
-            index,
+            index: 0,
+            claims: None,
+            claim: None,
+            trouble: None,
             look_at: Time::ZERO,
             before: RingStats::default(),
             losses: 0,
             copied: Rate::from_bits_per_sec(u64::MAX),
             pace: Pace::new(Time::ZERO),
             bytes_out: 0,
-        })
+        }
+    }
+
+    /// Begins to observe the interface with this index.
+    fn begin(&mut self, index: u32) -> io::Result<()> {
+        let claims = self.claims.as_ref();
+        self.claim = claims.map(|claims| claims.claim(index)).transpose()?;
+        let rings = Rings::open(&self.name, self.interface, &self.marks)?;
+        self.kind = rings.all().kind();
+        (self.rings, self.index, self.bytes_out) = (Some(rings), index, 0);
+        Ok(())
     }
 
     /// Where more data than this goes out only its headers are copied.
@@ -161,6 +213,16 @@ impl Port {
         self.losses
     }
 
+    /// Index of the interface when it was last observed; zero before.
+    pub fn last_index(&self) -> u32 {
+        self.index
+    }
+
+    /// Returns why the interface is not observed although it is there.
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
+    }
+
     /// What to wait for, while it is there.
     pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.rings.as_ref().map(|rings| rings.all().as_fd())
@@ -184,13 +246,16 @@ impl Port {
                 true
             }
             (None, Some(index)) => {
-                self.rings = Rings::open(&self.name, self.interface, &self.marks).ok();
-                self.bytes_out = 0;
-                self.index = index;
-                self.kind = self.rings.as_ref().map_or(self.kind, |rings| rings.all().kind());
+                self.trouble = match self.begin(index) {
+                    Err(error) if !is_absent(&error) => Some(error.to_string()),
+                    _ => None,
+                };
                 self.rings.is_some()
             }
-            (None, None) => false,
+            (None, None) => {
+                self.trouble = None;
+                false
+            }
         }
     }
 
@@ -199,6 +264,7 @@ impl Port {
             self.count(rings.stats());
         }
         self.exchange = Exchange::default();
+        self.claim = None;
         self.losses += 1;
     }
 
@@ -230,4 +296,9 @@ impl Port {
             lost: self.before.lost + stats.lost,
         }
     }
+}
+
+/// True if there is no such interface (any more).
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO))
 }

@@ -2,6 +2,7 @@
 
 use super::{ConfigArguments, Named};
 use crate::console::Console;
+use crate::daemons::WarnedArguments;
 use crate::errors::Failure;
 use ackord_agent::{Step, plan as steps};
 use ackord_report::data;
@@ -37,6 +38,8 @@ pub(crate) struct CheckArguments {
     /// Print the configuration as a file: what options mean, to begin a file with
     #[arg(long)]
     print: bool,
+    #[command(flatten)]
+    warned: WarnedArguments,
 }
 
 pub(super) fn plan(arguments: &PlanArguments, console: &Console) -> Result<(), Failure> {
@@ -73,5 +76,5 @@ pub(super) fn check(arguments: &CheckArguments, console: &Console) -> Result<(),
         console.complain(&format!("warning: {warning}\n"));
     }
     console.print(&format!("{} is sound\n", file.name()))?;
-    if warnings.is_empty() { Ok(()) } else { Err(Failure::Warned) }
+    arguments.warned.end(!warnings.is_empty())
 }

@@ -3,13 +3,14 @@
 use crate::console::Console;
 #[cfg(not(feature = "agent"))]
 use crate::daemons::DaemonFailure;
+use crate::daemons::WarnedArguments;
 use crate::errors::Failure;
 use clap::Args;
 
 /// Tell what an agent could do here: kernel, rights and levers, each tried on a socket of its own
 ///
 /// What is tried is undone at once: this process moves to a control group of its own for a moment and connects to
-/// itself. The exit code is 0 if everything is there, 3 if a lever or an option is missing, and 1 if no agent can run.
+/// itself. The exit code is 1 if no agent can run; with --exit-code it is 3 if a lever or an option is missing.
 #[derive(Args)]
 #[command(after_help = "For example:\n  sudo ackord agent probe")]
 pub(crate) struct ProbeArguments {
@@ -20,6 +21,12 @@ pub(crate) struct ProbeArguments {
         allow(dead_code, reason = "nothing is found without programs")
     )]
     json: bool,
+    #[command(flatten)]
+    #[cfg_attr(
+        not(feature = "agent"),
+        allow(dead_code, reason = "nothing is found without programs")
+    )]
+    warned: WarnedArguments,
 }
 
 #[cfg(not(feature = "agent"))]
@@ -36,8 +43,7 @@ pub(super) fn probe(arguments: &ProbeArguments, console: &Console) -> Result<(),
     let missing: Vec<_> = findings.iter().filter(|one| !one.is_there()).collect();
     let outcome = match missing.iter().any(|one| one.is_needed) {
         true => Err(crate::daemons::DaemonFailure::NoAgentHere.into()),
-        false if missing.is_empty() => Ok(()),
-        false => Err(Failure::Warned),
+        false => arguments.warned.end(!missing.is_empty()),
     };
     if arguments.json {
         let each: Vec<_> = findings

@@ -2,6 +2,7 @@
 
 use super::ConfigArguments;
 use crate::console::Console;
+use crate::daemons::WarnedArguments;
 use crate::daemons::standing::section;
 use crate::errors::Failure;
 use ackord_gateway::config::{GatewayConfig, warnings};
@@ -15,7 +16,7 @@ use clap::Args;
 ///
 /// Everything wrong with it is told at once, each with its line, what is allowed there, and the name that was
 /// probably meant; the exit code is then 2. What is sound and cannot help on this machine, such as an
-/// interface that is not there, is told as a warning.
+/// interface that is not there, is told as a warning, with exit code 3 if --exit-code is given.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CheckArguments {
@@ -24,6 +25,8 @@ pub(crate) struct CheckArguments {
     /// Print the configuration as a file: what options mean, to begin a file with
     #[arg(long)]
     print: bool,
+    #[command(flatten)]
+    warned: WarnedArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -34,14 +37,17 @@ Examples:
 pub(crate) fn check(arguments: &CheckArguments, console: &Console) -> Result<(), Failure> {
     let file = arguments.config.file()?;
     let config = file.check()?;
-    if let Some(warnings) = warnings(&file, &config, &super::machine(&config)) {
+    let warnings = warnings(&file, &config, &super::machine(&config));
+    if let Some(warnings) = &warnings {
         console.complain(&warnings.render_warnings(console.error_style()));
     }
     if arguments.print {
-        return Ok(console.print(file.text())?);
+        console.print(file.text())?;
+    } else {
+        console.print(&format!("{} is sound\n", file.name()))?;
+        console.print(&to_terminal(&overview(&config), console.screen()))?;
     }
-    console.print(&format!("{} is sound\n", file.name()))?;
-    Ok(console.print(&to_terminal(&overview(&config), console.screen()))?)
+    arguments.warned.end(warnings.is_some())
 }
 
 /// Which connections get which remedy, and which queues there are.

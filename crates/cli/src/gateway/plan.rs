@@ -2,6 +2,7 @@
 
 use super::ConfigArguments;
 use crate::console::Console;
+use crate::daemons::WarnedArguments;
 use crate::errors::Failure;
 use ackord_gateway::Plan;
 use ackord_gateway::config::warnings;
@@ -20,6 +21,8 @@ pub(crate) struct PlanArguments {
     /// Print JSON instead: each change with its command, its undoing, and what a crash leaves of it
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    warned: WarnedArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -32,7 +35,8 @@ pub(crate) fn plan(arguments: &PlanArguments, console: &Console) -> Result<(), F
     let file = arguments.config.file()?;
     let config = file.check()?;
     let machine = super::machine(&config);
-    if let Some(warnings) = warnings(&file, &config, &machine) {
+    let warnings = warnings(&file, &config, &machine);
+    if let Some(warnings) = &warnings {
         console.complain(&warnings.render_warnings(console.error_style()));
     }
     let plan = Plan::of(&config, &machine);
@@ -40,5 +44,6 @@ pub(crate) fn plan(arguments: &PlanArguments, console: &Console) -> Result<(), F
         true => ackord_report::data::to_json(&plan.to_json()),
         false => plan.to_string(),
     };
-    Ok(console.print(&text)?)
+    console.print(&text)?;
+    arguments.warned.end(warnings.is_some())
 }

@@ -1,6 +1,7 @@
 //! `ackord gateway probe`: what kernel, process and interfaces allow.
 
 use crate::console::Console;
+use crate::daemons::WarnedArguments;
 use crate::errors::Failure;
 use ackord_gateway::{Allowed, Finding, probe as look};
 use ackord_report::document::{Block, Document, Section};
@@ -11,7 +12,8 @@ use serde_json::json;
 /// Tell what a gateway could do here: kernel, rights and interfaces, with what to do about what is missing
 ///
 /// Everything is tried and undone at once; nothing stays. Without interfaces only the machine is looked
-/// at, and without root much is missing that root would have.
+/// at, and without root much is missing that root would have. With --exit-code the exit code is 3 if
+/// anything is missing.
 #[derive(Args)]
 #[command(after_help = "For example:\n  sudo ackord gateway probe eth0 wlan0")]
 pub(super) struct ProbeArguments {
@@ -21,6 +23,8 @@ pub(super) struct ProbeArguments {
     /// Print JSON instead
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    warned: WarnedArguments,
 }
 
 pub(super) fn probe(arguments: &ProbeArguments, console: &Console) -> Result<(), Failure> {
@@ -28,9 +32,11 @@ pub(super) fn probe(arguments: &ProbeArguments, console: &Console) -> Result<(),
     let findings = look(&names);
     if arguments.json {
         let each: Vec<_> = findings.iter().map(as_json).collect();
-        return Ok(console.print(&data::to_json(&each))?);
+        console.print(&data::to_json(&each))?;
+    } else {
+        console.print(&to_terminal(&document(&findings), console.screen()))?;
     }
-    Ok(console.print(&to_terminal(&document(&findings), console.screen()))?)
+    arguments.warned.end(findings.iter().any(|one| one.state == Allowed::Missing))
 }
 
 fn as_json(finding: &Finding) -> serde_json::Value {

@@ -90,9 +90,11 @@ fn tell(news: &News<'_>, logs: &Logs, console: &Console) {
             tracing::warn!(rule, why = harm.words(), "the remedy stands down");
         }
         News::Standing(rule, _) => tracing::info!(rule, "the remedy is tried anew"),
-        News::Interface(interface, true) => tracing::info!(interface, "the interface is back"),
+        News::Interface(interface, true) => {
+            tracing::info!(interface, "the interface is there again")
+        }
         News::Interface(interface, false) => {
-            tracing::warn!(interface, "the interface is gone; waiting for it");
+            tracing::warn!(interface, "there is no such interface now; waiting for it");
         }
         News::Second => {}
     }

@@ -1,17 +1,19 @@
-//! `ackord gateway status` and `stop`: a running gateway as tables, once or again and again, and as JSON; its end.
+//! `ackord gateway status`: a running gateway as tables, once or again and again, and as JSON.
 
 use crate::console::Console;
+use crate::daemons::WarnedArguments;
 use crate::daemons::standing::{self, ShownArguments, estimate, section};
 use crate::errors::Failure;
 use ackord_gateway::watch::{
     self, Change, ClassStatus, Compared, DelayStatus, FlowStatus, QueueState, QueueStatus,
-    Standing, Status,
+    Severity, Standing, Status,
 };
 use ackord_gateway::{Journal, SOCKET};
 use ackord_report::document::{Block, Cell, Document, Section, Table};
 use ackord_report::table;
 use ackord_units::Span;
 use clap::Args;
+use std::cell;
 use std::path::PathBuf;
 
 /// Which gateway is asked.
@@ -19,7 +21,7 @@ use std::path::PathBuf;
 pub(crate) struct Whom {
     /// The state directory of the gateway
     #[arg(long, value_name = "DIRECTORY", default_value = Journal::DIRECTORY)]
-    state: PathBuf,
+    pub(super) state: PathBuf,
 }
 
 impl Whom {
@@ -31,43 +33,27 @@ impl Whom {
 /// Tell how a running gateway stands: connections, remedies at work, what they bring, health
 ///
 /// Treated connections stand beside those left alone, means with 95 % intervals. Health comes first, each
-/// finding with what to do. With --watch the tables are drawn anew every second until Ctrl-C.
+/// finding with what to do. With --watch the tables are drawn anew every second until Ctrl-C. With --exit-code the exit
+/// code is 3 if Health has a failure or a warning.
 #[derive(Args)]
 pub(crate) struct StatusArguments {
     #[command(flatten)]
     shown: ShownArguments,
     #[command(flatten)]
     whom: Whom,
-}
-
-/// End a running gateway, and wait until it has undone what it did
-///
-/// Where none runs but one was ended by force, what it left behind is undone.
-#[derive(Args)]
-pub(crate) struct StopArguments {
     #[command(flatten)]
-    whom: Whom,
+    warned: WarnedArguments,
 }
 
 pub(crate) fn status(arguments: &StatusArguments, console: &Console) -> Result<(), Failure> {
-    arguments.shown.show(|| watch::status(&arguments.whom.socket()), document, console)
-}
-
-pub(crate) fn stop(arguments: &StopArguments, console: &Console) -> Result<(), Failure> {
-    match watch::stop(&arguments.whom.socket()) {
-        Ok(()) => {
-            console.remark("it has ended");
-            Ok(())
-        }
-        Err(error @ watch::ControlError::NotRunning { .. }) => {
-            let undone = Journal::clean_up(&arguments.whom.state).unwrap_or_default();
-            for what in &undone.undone {
-                console.remark(&format!("undone: {what}"));
-            }
-            if undone.undone.is_empty() { Err(error.into()) } else { Ok(()) }
-        }
-        Err(error) => Err(error.into()),
-    }
+    let warned = cell::Cell::new(false);
+    let ask = || {
+        let status = watch::status(&arguments.whom.socket())?;
+        warned.set(status.health.iter().any(|one| one.severity < Severity::Remark));
+        Ok(status)
+    };
+    arguments.shown.show(ask, document, console)?;
+    arguments.warned.end(warned.get())
 }
 
 fn document(status: &Status) -> Document {
@@ -236,7 +222,7 @@ fn flows(flows: &[FlowStatus]) -> Table {
 mod tests {
     use super::*;
     use ackord_daemon::status::Process;
-    use ackord_gateway::watch::{Estimate, Finding, Group, LinkStatus, RingStatus, Severity};
+    use ackord_gateway::watch::{Estimate, Finding, Group, LinkStatus, RingStatus};
     use ackord_report::{Screen, to_terminal};
 
     fn shown(status: &Status) -> String {

@@ -157,7 +157,8 @@ impl ControlError {
         }
     }
 
-    fn garbled(daemon: &'static Words, path: &Path, why: impl Into<String>) -> ControlError {
+    /// An answer that cannot be read, for this reason.
+    pub fn garbled(daemon: &'static Words, path: &Path, why: impl Into<String>) -> ControlError {
         let (path, version) = (path.to_owned(), env!("CARGO_PKG_VERSION"));
         ControlError::Garbled { daemon, path, version, why: why.into() }
     }

@@ -1,9 +1,11 @@
 //! How a gateway stands, put together once a second.
 
+use super::DaemonError;
+use super::carried::Carried;
+use super::health::{Health, Refused};
 use crate::config::GatewayConfig;
 use crate::watch::{
-    self, ClassStatus, Finding, FlowCounts, FlowStatus, Group, RingStatus, Severity, Status,
-    TOP_FLOWS,
+    self, ClassStatus, FlowCounts, FlowStatus, Group, QueueStatus, RingStatus, Status, TOP_FLOWS,
 };
 use crate::{Class, Connection, Drive, Engine, Refusal, Standing};
 use ackord_daemon::evidence::Compared;
@@ -16,19 +18,46 @@ use std::path::Path;
 #[derive(Debug)]
 pub(super) struct Described {
     config: String,
-    pub(super) reloads: u64,
+    reloads: u64,
+    reloads_refused: u64,
+    /// The last reload, if it was refused.
+    refused: Option<Refused>,
+    carried: Carried,
     began_unix_s: f64,
 }
 
 impl Described {
     pub(super) fn new(file: Option<&Path>) -> Described {
         let config = file.map(|path| path.display().to_string()).unwrap_or_default();
-        Described { config, reloads: 0, began_unix_s: unix_s() }
+        Described {
+            config,
+            reloads: 0,
+            reloads_refused: 0,
+            refused: None,
+            carried: Carried::default(),
+            began_unix_s: unix_s(),
+        }
     }
 
-    pub(super) fn status(&self, config: &GatewayConfig, drive: &mut Drive, now: Time) -> Status {
+    pub(super) fn take_reload(&mut self) {
+        self.reloads += 1;
+        self.refused = None;
+    }
+
+    pub(super) fn refuse_reload(&mut self, error: &DaemonError) {
+        self.reloads_refused += 1;
+        self.refused = Some(Refused::new(error));
+    }
+
+    pub(super) fn status(
+        &mut self,
+        config: &GatewayConfig,
+        drive: &mut Drive,
+        (queues, now): (Vec<QueueStatus>, Time),
+    ) -> Status {
         let (removed, lost) = (drive.removed(), drive.counts());
         let rings = rings(drive);
+        self.carried.look(now, drive.ports(), &rings);
         let engine = drive.engine();
         let (stats, connections) = (engine.stats(), engine.connections());
         let of_boxes = |of: fn(&ackord_path::proxy::ProxyStats) -> u64| {
@@ -46,12 +75,15 @@ impl Described {
         let count = |which| groups.iter().filter(|group| **group == which).count() as u64;
         Status {
             process: Process::now(now.as_secs_f64(), self.config.clone(), self.reloads),
+            reloads_refused: self.reloads_refused,
             flows: FlowCounts {
                 known: connections.len() as u64,
                 in_all: stats.connections,
                 treated: count(Group::Treated),
                 control: count(Group::Control),
                 forgotten: connections.evicted(),
+                opened_from_lan: connections.openings().from_lan,
+                opened_from_wan: connections.openings().from_wan,
                 held: stats.held,
                 holds: of_boxes(|stats| stats.holds),
                 false_holds: of_boxes(|stats| stats.false_holds),
@@ -63,17 +95,19 @@ impl Described {
             injected_to_fixed: stats.injected_to_fixed,
             refused_injections: refused,
             unreadable: stats.unreadable,
-            dropped_by_gateway: removed,
+            dropped_by_gateway: removed
+                + queues.iter().flat_map(|queue| queue.drops.values()).sum::<u64>(),
             cached_bytes: connections.kept().get(),
             cached_bytes_limit: config.limits.cache.get(),
-            health: health(engine.classes(), &rings, drive),
+            health: Health { config, drive, rings: &rings, queues: &queues }
+                .findings(self.refused.as_ref(), &self.carried),
             rings,
+            queues,
             injection_lateness: drive.lateness().status(),
             loop_lateness: drive.loop_lateness().status(),
             link: link(drive.engine()),
             classes: classes(drive, self.began_unix_s, &groups),
             top_flows: top_flows(drive, now),
-            ..Status::default()
         }
     }
 }
@@ -163,63 +197,4 @@ fn top_flows(drive: &Drive, now: Time) -> Vec<FlowStatus> {
         quiet_s: now.saturating_since(one.last_at()).as_secs_f64(),
     });
     each.collect()
-}
-
-/// What somebody should do something about, the worst first.
-fn health(classes: &[Class], rings: &[RingStatus], drive: &Drive) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for port in drive.ports().iter().filter(|port| port.copies_headers()) {
-        found.push(Finding {
-            severity: Severity::Remark,
-            what: format!("so much leaves by `{}` that only headers are copied", port.name()),
-            advice: "what is lost now is not retransmitted from here; `[limits] copied` says from \
-                     which rate on"
-                .to_owned(),
-        });
-    }
-    let is_fast = |one: &&Connection| one.pace.is_fast();
-    let fast = drive.engine().connections().iter().filter(is_fast).count();
-    if fast > 0 {
-        found.push(Finding {
-            severity: Severity::Remark,
-            what: format!("connections too fast for a wireless link, now {fast}, are let pass"),
-            advice:
-                "they get no remedy and are looked at for an eighth of the time, from which their \
-                     bytes are estimated; `[limits] fast` says from which rate on"
-                    .to_owned(),
-        });
-    }
-    found.extend(drive.removal_trouble().map(|why| Finding {
-        severity: Severity::Warning,
-        what: format!("duplicate acknowledgments are not removed: {why}"),
-        advice: "senders without timestamps gain less; it takes CAP_BPF and CAP_NET_ADMIN, and Linux \
-                 5.8 or newer"
-            .to_owned(),
-    }));
-    for class in classes {
-        if let Standing::StoodDown { harm, .. } = class.standing() {
-            found.push(Finding {
-                severity: Severity::Warning,
-                what: format!("the remedy of `{}` stood down: {}", class.name(), harm.words()),
-                advice:
-                    "its connections are forwarded untouched; another remedy or other knobs may \
-                         do better, and `[harm] retry` says when it is tried again"
-                        .to_owned(),
-            });
-        }
-    }
-    for ring in rings.iter().filter(|ring| ring.lost > 0) {
-        found.push(Finding {
-            severity: Severity::Warning,
-            what: format!(
-                "{} of {} packets of `{}` were not seen: they went on unobserved",
-                ring.lost, ring.packets, ring.interface
-            ),
-            advice: "the machine was too busy for a moment; if it goes on, give rules for fewer \
-                     connections or the process a higher priority"
-                .to_owned(),
-        });
-    }
-    found.sort_by_key(|finding| finding.severity);
-    found
 }

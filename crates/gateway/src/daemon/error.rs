@@ -53,24 +53,16 @@ pub enum DaemonError {
 impl DaemonError {
     /// Whether whoever called can put it right by saying something else.
     pub fn is_bad_input(&self) -> bool {
-        match self {
-            DaemonError::Interface { source, .. } => {
-                matches!(source.raw_os_error(), Some(libc::ENODEV | libc::ENXIO))
-            }
+        matches!(
+            self,
             DaemonError::Config(_)
-            | DaemonError::Queue {
-                source: InPathError::Queue(_) | InPathError::ZeroRate, ..
-            } => true,
-            _ => false,
-        }
+                | DaemonError::Queue { source: InPathError::Queue(_) | InPathError::ZeroRate, .. }
+        )
     }
 }
 
 fn of_interface(source: &io::Error) -> String {
     match source.raw_os_error() {
-        Some(libc::ENODEV | libc::ENXIO) => {
-            "there is none of this name; `ip link` lists those there are".to_owned()
-        }
         Some(libc::EPERM | libc::EACCES) => {
             "this takes root, or CAP_NET_RAW (setcap cap_net_raw,cap_net_admin+ep)".to_owned()
         }

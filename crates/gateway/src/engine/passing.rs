@@ -5,7 +5,7 @@ use super::turns::begun_anew;
 use super::{Engine, FIXED, MOBILE, Order};
 use crate::config::{FlowFacts, MarkMatch};
 use crate::watch::Decision;
-use crate::{Connection, Interface, Key, LinkHeader, Sighting};
+use crate::{Connection, Interface, Key, LinkHeader, OpenedFrom, Sighting};
 use ackord_path::proxy::{Heading, Verdict};
 use ackord_units::{Seq, Time};
 use ackord_wire::{
@@ -207,6 +207,12 @@ impl Engine {
             other.acknowledged(now, segment.ack);
         }
         if segment.flags.contains(Flags::SYN) {
+            if !segment.flags.contains(Flags::ACK) {
+                connection.opened.get_or_insert(match heading {
+                    Heading::Mobile => OpenedFrom::Wan,
+                    Heading::Fixed => OpenedFrom::Lan,
+                });
+            }
             connection.counters.first_after_syn[usize::from(heading == Heading::Fixed)] =
                 Some(segment.seq + 1);
         }

@@ -99,7 +99,8 @@ impl InPath {
     /// is.
     ///
     /// # Errors
-    /// If the queue cannot be built, or what it needs is not there at the first attempt.
+    /// If the queue cannot be built, or what it needs is not there at the first attempt. An interface that is missing
+    /// or down is no error: the queue waits for it.
     pub fn start(config: InPathConfig, journal: &Arc<Journal>) -> Result<InPath, InPathError> {
         let queue = build(&config)?;
         let system = |what| move |error: io::Error| InPathError::System { what, error };

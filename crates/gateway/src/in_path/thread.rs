@@ -87,16 +87,17 @@ impl Thread {
         loop {
             let ended = match self.open(&mut held) {
                 Ok(work) => {
-                    if is_first {
-                        let _ = ready.send(Ok(()));
-                    }
+                    let _ = ready.send(Ok(()));
                     self.work(work, &mut held)
                 }
-                Err((what, error)) if is_first => {
+                Err((what, error)) if is_first && !is_awaited(&error) => {
                     let _ = ready.send(Err(InPathError::System { what, error }));
                     return;
                 }
-                Err((what, error)) => Err(io::Error::other(format!("{what}: {error}"))),
+                Err((what, error)) => {
+                    let _ = ready.send(Ok(()));
+                    Err(io::Error::other(format!("{what}: {error}")))
+                }
             };
             is_first = false;
             let Err(error) = ended else { break };
@@ -182,6 +183,11 @@ impl Thread {
         let mut shared = self.shared.stats.lock().unwrap_or_else(PoisonError::into_inner);
         shared.clone_from(&held.stats);
     }
+}
+
+/// True if the interface is not there yet, or down: both may change.
+fn is_awaited(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO | libc::ENETDOWN))
 }
 
 /// What a queue learns from that wants it.

@@ -37,6 +37,8 @@ fn process(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {
     page.process(&status.process)?;
     let late = Metric("loop_lateness", "How late its loop came round", Some(Unit::Seconds));
     page.histograms(late, vec![(vec![], &status.loop_lateness)])?;
+    let refused = Metric("reloads_refused", "Configurations read anew and refused", None);
+    page.counter(refused, status.reloads_refused)?;
     page.findings(&status.health)
 }
 

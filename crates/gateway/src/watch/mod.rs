@@ -1,7 +1,7 @@
 //! What a running gateway shows, and what it is asked, without holding it up.
 //!
 //! ```text
-//!   loop ──publish, beat──► Shared ◄── control socket ◄── ackord gateway status, stop, capture
+//!   loop ──publish, beat──► Shared ◄── control socket ◄── ackord gateway status, stop, reload, capture
 //!     │ ◄─stop, new taps──    ▲
 //!     │                       └────── metrics ◄── Prometheus
 //!     └──packets, decisions──► Tap ──bounded──► a capture's thread ──► pcapng
@@ -13,7 +13,7 @@
 //! | `metrics.rs` | [`metrics()`]: a status for Prometheus; [`serve_metrics()`] |
 //! | `shared.rs` | [`Shared`]: between the loop and the threads that answer |
 //! | `control.rs` | [`listen()`]: what a gateway answers |
-//! | `asking.rs` | asking it: [`status()`], [`stop()`], [`capture()`] |
+//! | `asking.rs` | asking it: [`status()`], [`stop()`], [`reload()`], [`capture()`] |
 //! | `capture.rs` | [`Taps`]: packets of a connection with what was decided about them |
 //!
 //! The loop never waits for anybody here: it swaps a pointer once a second, and what does not fit into a
@@ -29,9 +29,9 @@ mod status;
 pub use ackord_daemon::control::{ControlError, ControlSocket};
 pub use ackord_daemon::status::{Compared, Estimate, Group, Standing};
 pub use ackord_daemon::{BUCKETS_US, DelayStatus, Delays, Finding, Logs, Severity};
-pub use asking::{Capture, capture, status, stop};
+pub use asking::{Capture, capture, clean_up, reload, status, stop};
 pub use capture::{CaptureRequest, Decision, Filter, Taps};
-pub use control::{GATEWAY, listen};
+pub use control::{GATEWAY, Reloaded, listen};
 pub use metrics::{metrics, serve_metrics};
 pub use shared::Shared;
 pub use status::{

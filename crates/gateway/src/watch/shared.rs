@@ -1,9 +1,10 @@
 //! Between the gateway's loop, which waits for nobody, and the threads that answer.
 
-use super::Status;
 use super::capture::Tap;
+use super::{Reloaded, Status};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Captures at once.
@@ -19,6 +20,8 @@ pub struct Shared {
     /// Whether there is one: so that a turn of the loop costs no lock.
     has_taps: AtomicBool,
     captures: Arc<AtomicUsize>,
+    reloads: Mutex<Vec<SyncSender<Reloaded>>>,
+    has_reloads: AtomicBool,
 }
 
 impl Deref for Shared {
@@ -39,6 +42,25 @@ impl Shared {
     pub(super) fn offered(&self) -> Vec<Tap> {
         match self.has_taps.swap(false, Ordering::Acquire) {
             true => std::mem::take(&mut *self.taps()),
+            false => Vec::new(),
+        }
+    }
+
+    /// Requests a reload from the loop; its outcome arrives here.
+    pub(super) fn request_reload(&self) -> Receiver<Reloaded> {
+        let (outcome, arrives) = sync_channel(1);
+        self.reloads.lock().unwrap_or_else(PoisonError::into_inner).push(outcome);
+        self.has_reloads.store(true, Ordering::Release);
+        arrives
+    }
+
+    /// Returns the requests for a reload since the last call. Each expects one outcome.
+    pub fn reload_requests(&self) -> Vec<SyncSender<Reloaded>> {
+        match self.has_reloads.swap(false, Ordering::Acquire) {
+            true => {
+                let mut reloads = self.reloads.lock().unwrap_or_else(PoisonError::into_inner);
+                std::mem::take(&mut *reloads)
+            }
             false => Vec::new(),
         }
     }

@@ -22,6 +22,8 @@ pub struct Status {
     /// Its process.
     #[serde(flatten)]
     pub process: Process,
+    /// Reloads that were refused.
+    pub reloads_refused: u64,
     /// The connections it knows.
     #[serde(flatten)]
     pub flows: FlowCounts,
@@ -164,6 +166,10 @@ pub struct FlowCounts {
     /// Connections that had to make room for others.
     #[serde(rename = "forgotten_connections")]
     pub forgotten: u64,
+    /// Recent connections opened from the LAN side; the count of both sides is halved at 200.
+    pub opened_from_lan: u64,
+    /// And from the WAN side.
+    pub opened_from_wan: u64,
     /// Known connections whose mobile host is held to be out of reach.
     pub held: u64,
     /// How often one was.

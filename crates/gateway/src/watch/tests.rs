@@ -135,7 +135,10 @@ fn what_is_unknown_is_refused_with_what_there_is() {
     for (nonsense, why) in [
         ("\n", "EOF while parsing a value at line 2 column 0"),
         ("{}\n", "expected value at line 1 column 2"),
-        ("\"dance\"\n", "unknown variant `dance`, expected one of `status`, `stop`, `capture`"),
+        (
+            "\"dance\"\n",
+            "unknown variant `dance`, expected one of `status`, `stop`, `reload`, `capture`",
+        ),
         ("{\"capture\":{\"of\":{\"mobile\":\"x\"}}}\n", "invalid IP address syntax"),
     ] {
         let mut stream = UnixStream::connect(asked.path()).expect("it listens");

@@ -1,6 +1,7 @@
 //! The daemon beside the path of real connections: what it does for them, and what becomes of them when
 //! something happens to it.
 
+mod blind;
 mod child;
 mod fast;
 mod faults;

@@ -105,8 +105,16 @@ impl World {
         })
     }
 
-    /// This test program once more, in the router: its ignored test of this name, told this.
+    /// This test program once more, in the router: its ignored test of this name, told this. It has to begin.
     pub(crate) fn process(&self, test: &str, words: &str) -> Gateway {
+        let mut gateway = self.begin(test, words);
+        let first = gateway.answer();
+        assert!(first.starts_with("ready"), "{first}");
+        gateway
+    }
+
+    /// The same, whatever its first answer is.
+    pub(crate) fn begin(&self, test: &str, words: &str) -> Gateway {
         let mut child = Command::new("ip")
             .args(["netns", "exec", &format!("{}r", self.prefix)])
             .arg(std::env::current_exe().expect("this program"))
@@ -118,10 +126,7 @@ impl World {
             .expect("it runs once more");
         let stdin = child.stdin.take().expect("piped");
         let stdout = BufReader::new(child.stdout.take().expect("piped"));
-        let mut gateway = Gateway { child, stdin, stdout };
-        let first = gateway.answer();
-        assert!(first.starts_with("ready"), "{first}");
-        gateway
+        Gateway { child, stdin, stdout }
     }
 
     /// A process with a queue in the router's path.
@@ -163,7 +168,7 @@ impl Gateway {
     }
 
     /// Its next line that is not the test harness's.
-    fn answer(&mut self) -> String {
+    pub(crate) fn answer(&mut self) -> String {
         loop {
             let mut line = String::new();
             let len = self.stdout.read_line(&mut line).expect("it speaks");
