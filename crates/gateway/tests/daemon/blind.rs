@@ -124,7 +124,7 @@ fn a_second_gateway_at_the_same_lan_interface_is_refused_and_named() {
 }
 
 #[test]
-fn exchanged_interfaces_and_the_bridge_of_both_are_warnings() {
+fn exchanged_interfaces_are_a_warning() {
     if !is_possible() {
         return;
     }
