@@ -6,7 +6,7 @@
 
 use ackord_gateway::{
     ClassConfig, Cover, Engine, EngineConfig, Interface, Limits, LinkKind, Order, Sighting,
-    StandDown, Way,
+    StandDown, Turns, Way,
 };
 use ackord_path::registry::ProxyChoice;
 use ackord_units::{Bytes, Choice, Rate, Seq, Span, Time};
@@ -62,6 +62,11 @@ impl Trial {
             wan: LinkKind::Bare,
             lan: vec![LinkKind::Bare],
             control_per_mille: if has_control { 300 } else { 0 },
+            turns: Some(Turns {
+                length: Span::from_secs(2),
+                settle: Span::from_millis(500),
+                in_block: 2,
+            }),
             stand_down: StandDown {
                 confidence: 0.95,
                 sustained: Span::from_secs(1),

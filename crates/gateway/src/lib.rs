@@ -77,6 +77,7 @@ mod store;
 pub mod watch;
 
 pub use ackord_daemon::evidence::{ArmFigures, Compared, Evidence, Figure};
+pub use ackord_daemon::switchback::Turns;
 pub use ackord_daemon::{Supervisor, Undone, Wishes};
 pub use bpf::{AttachBy, Attached, Covered, Suppressor};
 pub use budget::Budget;
