@@ -28,7 +28,7 @@ fn a_control_group_that_is_not_there_is_a_warning_with_an_exit_code() {
     let folder = tempfile::tempdir().expect("a directory");
     let file = folder.path().join("agent.toml");
     std::fs::write(&file, "cgroup = \"/etc/none\"\n").expect("ours");
-    let said = output(&["agent", "check", text(&file)]);
+    let said = output(&["agent", "check", "--exit-code", text(&file)]);
     let errors = String::from_utf8_lossy(&said.stderr);
     assert_eq!(said.status.code(), Some(3), "{errors}");
     assert!(errors.starts_with("warning: "), "{errors}");
