@@ -4,10 +4,11 @@
 //! For older sockets the kernel keeps only the inode, which the descriptors of its processes name.
 
 use super::program;
+use ackord_daemon::monotonic;
+use ackord_units::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::BufReader;
-use std::time::{Duration, Instant};
 
 /// Sockets whose owners are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub(crate) struct Owner {
 /// At most so many sockets are looked for: as many as the map has room for.
 const MOST: usize = 1 << 17;
 /// At most so long.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Span = Span::from_secs(2);
 
 /// Returns the owners of sockets, by inode.
 pub(crate) fn find(which: Which) -> BTreeMap<u64, Owner> {
@@ -40,7 +41,7 @@ pub(crate) fn find(which: Which) -> BTreeMap<u64, Owner> {
             wanted.extend(inodes(BufReader::new(file), which).take(MOST - wanted.len()));
         }
     }
-    owners(&wanted, Instant::now() + PATIENCE)
+    owners(&wanted, monotonic() + PATIENCE)
 }
 
 /// Inodes in a table of proc_net_tcp(5), in which listening sockets come first.
@@ -60,14 +61,14 @@ fn inodes(table: impl std::io::BufRead, which: Which) -> impl Iterator<Item = u6
 }
 
 /// Goes through the descriptors of all processes, until all these inodes are found or the time is over.
-fn owners(wanted: &BTreeSet<u64>, until: Instant) -> BTreeMap<u64, Owner> {
+fn owners(wanted: &BTreeSet<u64>, until: Time) -> BTreeMap<u64, Owner> {
     let mut found = BTreeMap::new();
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut pids: Vec<u32> =
         processes.filter_map(|one| one.file_name().to_str()?.parse().ok()).collect();
     pids.sort_unstable();
     for pid in pids {
-        if found.len() == wanted.len() || Instant::now() >= until {
+        if found.len() == wanted.len() || monotonic() >= until {
             break;
         }
         let mut owner = None;
