@@ -5,6 +5,8 @@ use ackord_units::{Bytes, Seq};
 use ackord_wire::{Endpoints, IpFields, Payload, Segment, Timestamps, encode};
 use proptest::prelude::*;
 
+mod accounting;
+
 const MSS: u32 = 1_448;
 
 fn advisor() -> Advisor {
