@@ -17,7 +17,7 @@
 //! round trips between here and the mobile hosts; who had which share.
 //!
 //! Estimated: that what a box sends arrives as the sender's copy did. Not estimated: what a sender that sees
-//! no loss does not slow down, which is most of the gain on long paths; what the extra packets cost others.
+//! no loss does not slow down, which is most of the gain; what the extra packets cost others.
 //! Not seen: what waits in the LAN interface's own qdisc, which is passed before a packet socket sees a packet.
 
 mod advice;
