@@ -17,9 +17,9 @@ use std::path::PathBuf;
 /// Measured is what passes the LAN interface: what senders retransmitted and when, beside when Proxy TCP and
 /// Snoop would have; how long nothing was acknowledged, and how long the sender had not tried when it did so
 /// with success; round trips to the mobile hosts; shares. Estimated is that what a remedy retransmits arrives
-/// as the sender's copy did, so gains are told as 0 to at most, with a likely one and its 95 % interval over
-/// connections. What a sender gains that does not slow down is left out, and what waits in the interface's own
-/// qdisc is not seen. Ctrl-C ends it earlier.
+/// as the sender's copy did, so the time that recoveries save is reported as 0 to at most, with a likely value and
+/// its 95 % interval over connections. What a sender gains that does not slow down is not estimated, and is often
+/// several times as much. What waits in the interface's own qdisc is not observed. Ctrl-C ends it earlier.
 ///
 /// It needs CAP_NET_RAW, as tcpdump does.
 #[derive(Args)]

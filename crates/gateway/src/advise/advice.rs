@@ -7,8 +7,6 @@ use ackord_units::Span;
 use serde_json::{Value, json};
 use std::fmt;
 
-/// Less than this share of the time with data under way is not worth a remedy.
-const WORTH: f64 = 0.01;
 /// A mean wait of this much in front of the mobile hosts is a queue.
 const QUEUE: Span = Span::from_millis(5);
 /// A connection with less time under way tells nothing of shares of it.
@@ -72,7 +70,11 @@ pub struct RemedyAdvice {
     pub needless: u64,
     /// Whether it retransmits what an outage took as soon as the link is back.
     pub bridges: bool,
-    /// The most that it could have gained, as a share of the time with data under way.
+    /// Whether it would have had nothing to do: it recovers no loss and no connection stalled. Only then does its
+    /// sender gain nothing either.
+    pub nothing_to_gain: bool,
+    /// The most that its recoveries could have gained, as a share of the time with data under way. What senders gain
+    /// that do not reduce their congestion windows is not in it.
     pub at_most: f64,
     /// The same where what it sends arrives and a link is back at any time of the sender's last wait alike,
     /// as the mean over connections with its interval.
@@ -156,6 +158,7 @@ impl RemedyAdvice {
         let enough = seen.iter().filter(|one| one.progress.active >= ENOUGH);
         let shares: Vec<f64> = enough.map(|one| share(&one)).collect();
         let at_most = most.as_secs_f64() / active.as_secs_f64().max(f64::MIN_POSITIVE);
+        let nothing_to_gain = all.earlier == 0 && seen.iter().all(|one| one.progress.stalls == 0);
         RemedyAdvice {
             name: NAMES[which],
             earlier: all.earlier,
@@ -163,14 +166,10 @@ impl RemedyAdvice {
             not_earlier: all.not_earlier,
             needless: all.needless,
             bridges,
+            nothing_to_gain,
             at_most: at_most.min(1.0),
             estimate: estimate(&shares),
         }
-    }
-
-    /// Whether it is worth having.
-    pub fn is_worth_it(&self) -> bool {
-        self.at_most >= WORTH
     }
 }
 
@@ -193,8 +192,8 @@ impl Advice {
                     "not_earlier": one.not_earlier,
                     "needless": one.needless,
                 },
-                "estimated": { "at_least": 0.0, "at_most": one.at_most, "likely": one.estimate },
-                "worth_it": one.is_worth_it(),
+                "recoveries": { "at_least": 0.0, "at_most": one.at_most, "likely": one.estimate },
+                "nothing_to_gain": one.nothing_to_gain,
             })
         };
         let class = |one: &ClassAdvice| {
@@ -252,8 +251,8 @@ impl fmt::Display for Advice {
         writeln!(
             f,
             "\nMeasured: times at this machine. Estimated: that what a remedy retransmits arrives as the \
-             sender's\ncopy did. Left out: what a sender gains that does not slow down for losses it never \
-             sees."
+             sender's\ncopy did. Not estimated: what a sender gains that does not slow down for losses it never \
+             sees. That\nis often several times as much; `ackord gateway run --control` measures it."
         )
     }
 }
@@ -348,12 +347,12 @@ impl ClassAdvice {
                 self.stalls_shorter.as_secs_f64()
             )?;
         }
-        if !one.is_worth_it() {
+        if one.nothing_to_gain {
             return writeln!(f, "    so         nothing to gain here");
         }
         write!(
             f,
-            "    so         faster by 0 to {:.1} % of the time with data under way",
+            "    so         its recoveries alone save 0 to {:.1} % of the time with data under way",
             one.at_most * 100.0
         )?;
         match &one.estimate {

@@ -17,7 +17,7 @@
 //! round trips between here and the mobile hosts; who had which share.
 //!
 //! Estimated: that what a box sends arrives as the sender's copy did. Not estimated: what a sender that sees
-//! no loss does not slow down, which is most of the gain on long paths; what the extra packets cost others.
+//! no loss does not slow down, which is most of the gain; what the extra packets cost others.
 //! Not seen: what waits in the LAN interface's own qdisc, which is passed before a packet socket sees a packet.
 
 mod advice;
@@ -171,7 +171,10 @@ impl Advisor {
             if self.watched.get(&key).is_some_and(|(_, one)| one.has_data()) {
                 self.end(key);
             }
-            return;
+            // Only TCP Fast Open (RFC 7413) has data here.
+            if segment.payload_len == 0 {
+                return;
+            }
         }
         if !self.watched.contains_key(&key) {
             if self.watched.len() >= self.config.limits.connections {
@@ -193,10 +196,8 @@ impl Advisor {
             Way::Out => {
                 self.shares.add(key, u64::from(segment.payload_len));
                 for piece in Piece::of(segment.payload_len, sighting.segment_size) {
-                    if piece.len > 0 {
-                        let room = MOST_SEGMENTS.saturating_sub(self.remembered);
-                        self.remembered += watched.data(now, &piece.segment(segment), room);
-                    }
+                    let room = MOST_SEGMENTS.saturating_sub(self.remembered);
+                    self.remembered += watched.sent(now, &piece.segment(segment), room);
                 }
             }
             Way::In if segment.flags.contains(Flags::ACK) => {

@@ -4,7 +4,7 @@
 use super::REMEDIES;
 use crate::{Progress, STALL};
 use ackord_units::{Seq, Span, Time};
-use ackord_wire::Segment;
+use ackord_wire::{Flags, Segment};
 use std::collections::VecDeque;
 
 /// Segments under way that are remembered of one connection.
@@ -15,6 +15,7 @@ const MOST: usize = 1_024;
 pub(super) struct Watched {
     /// Segments under way, in order of sequence number.
     under_way: VecDeque<Sent>,
+    /// End of the sequence space that is known to be used: payload, SYN and FIN.
     highest: Option<Seq>,
     /// The acknowledgment before, and its window.
     last_ack: Option<(Seq, u16)>,
@@ -80,9 +81,30 @@ impl Watched {
         self.highest.is_some()
     }
 
-    /// Data passed towards the mobile host. Answers how many more segments are remembered.
-    pub(super) fn data(&mut self, now: Time, segment: &Segment, room: usize) -> usize {
-        let (seq, end) = (segment.seq, segment.seq + segment.payload_len);
+    /// Records a segment that passed towards the mobile host. Returns how many more segments are remembered.
+    pub(super) fn sent(&mut self, now: Time, segment: &Segment, room: usize) -> usize {
+        if segment.payload_len > 0 {
+            let remembered = self.data(now, segment, room);
+            self.use_up_to(segment.end_seq());
+            return remembered;
+        }
+        // Without data before, control flags alone make no connection worth watching.
+        if self.has_data() {
+            self.use_up_to(segment.end_seq());
+        }
+        0
+    }
+
+    fn use_up_to(&mut self, end: Seq) {
+        if self.highest.is_none_or(|highest| end.after(highest)) {
+            self.highest = Some(end);
+        }
+    }
+
+    /// Records the payload of a segment, which begins behind a SYN and ends before a FIN.
+    fn data(&mut self, now: Time, segment: &Segment, room: usize) -> usize {
+        let seq = segment.seq + u32::from(segment.flags.contains(Flags::SYN));
+        let end = seq + segment.payload_len;
         self.has_timestamps = segment.options.timestamps.is_some();
         self.figures.progress.sent(now, seq, end);
         let mut is_known = false;
@@ -95,9 +117,6 @@ impl Watched {
             self.retransmitted = Some((before, now));
         }
         self.data_at = Some(now);
-        if self.highest.is_none_or(|highest| end.after(highest)) {
-            self.highest = Some(end);
-        }
         if is_known || self.under_way.len() >= MOST || room == 0 {
             return 0;
         }
@@ -125,10 +144,12 @@ impl Watched {
                 false => self.figures.duplicates_without += 1,
             }
         }
-        // What was never sent is not acknowledged, whoever says so.
-        if self.highest.is_none_or(|highest| ack.after(highest)) {
+        if !self.has_data() {
             return 0;
         }
+        // An acknowledgment of data that was not observed (lost captures, a watch that began late) covers all
+        // that was observed before, so the state is resynchronised to it.
+        self.use_up_to(ack);
         let is_progress = self.last_ack.is_none_or(|(last, _)| ack.after(last));
         if is_progress || self.last_ack.is_some_and(|(last, _)| last == ack) {
             self.last_ack = Some((ack, segment.window));
