@@ -22,7 +22,7 @@ struct Plan {
     round_trip: u64,
     /// Pause of the application before it, in milliseconds, and segments.
     bursts: Vec<(u64, u32)>,
-    /// Segments that are needlessly sent again before they are acknowledged, by index.
+    /// Segments that are needlessly retransmitted before they are acknowledged, by index.
     again: Vec<bool>,
     /// Segments that the watch does not see, by index.
     missed: Vec<bool>,
