@@ -162,6 +162,8 @@ pub struct Switchback {
     seed: u64,
     /// The number of the present turn.
     number: u64,
+    /// Whether the remedy is at work in it; drivers read this for each packet.
+    is_treated: bool,
     began: Time,
     /// Totals when the beginning of the turn was over.
     settled: Option<LinkTotals>,
@@ -171,12 +173,15 @@ pub struct Switchback {
 impl Switchback {
     /// Begins turns at `now`.
     pub fn new(turns: Turns, seed: u64, now: Time) -> Switchback {
-        Switchback { turns, seed, number: 0, began: now, settled: None, blocks: VecDeque::new() }
+        let (number, is_treated) = (0, turns.is_treated(seed, 0));
+        let blocks = VecDeque::new();
+        Switchback { turns, seed, number, is_treated, began: now, settled: None, blocks }
     }
 
     /// Returns whether the remedy is at work in the present turn.
+    #[inline]
     pub fn is_treated(&self) -> bool {
-        self.turns.is_treated(self.seed, self.number)
+        self.is_treated
     }
 
     /// Takes the totals of the link at `now`, and goes on to the next turn when it is time. Returns whether the remedy
@@ -209,10 +214,11 @@ impl Switchback {
     }
 
     fn next(&mut self, now: Time) -> bool {
-        let before = self.is_treated();
+        let before = self.is_treated;
         self.number += 1;
+        self.is_treated = self.turns.is_treated(self.seed, self.number);
         (self.began, self.settled) = (now, None);
-        self.is_treated() != before
+        self.is_treated != before
     }
 
     fn effects(&self, outcome: Outcome) -> Vec<f64> {

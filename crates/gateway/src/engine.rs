@@ -121,7 +121,7 @@ pub struct Engine {
     switchback: Option<Switchback>,
     /// What turns have shown so far.
     link: LinkCompared,
-    /// What the link did, without what connections say of themselves.
+    /// Totals of connections that were forgotten, or whose progress was begun anew, and bytes of all that passed.
     counted: LinkTotals,
     /// What the clock on the wall showed at time zero, nanoseconds since 1970.
     wall_nanos: u64,

@@ -36,7 +36,7 @@ fn percent(log: f64) -> String {
 fn main() {
     let runs = std::env::args().nth(1).map_or(5, |runs| runs.parse().expect("a number of runs"));
     let all: Vec<_> = LINKS.par_iter().map(|link| (link, judge(link, runs))).collect();
-    println!("| link | outcome | truth, % | told in the first run, % | interval holds it |");
+    println!("| link | outcome | truth, % | first run by turns, % | interval holds it |");
     println!("| --- | --- | ---: | ---: | ---: |");
     let mut held = (0, 0);
     for (link, judged) in &all {
@@ -50,7 +50,7 @@ fn main() {
                 Outcome::AirPerByte => "bytes on air per byte",
                 Outcome::OthersDelay => "delay of others",
             };
-            let [low, mean, high] = first.told.map(percent);
+            let [low, mean, high] = first.by_turns.map(percent);
             let truth = percent(first.truth.0);
             println!("| {link} | {name} | {truth} | {mean} [{low}, {high}] | {holds} of {runs} |");
         }

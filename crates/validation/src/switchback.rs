@@ -13,7 +13,7 @@ use ackord_sim::Simulation;
 use ackord_units::{Span, Time, portable};
 use ackord_wire::{FlowId, Side};
 
-/// How often it is looked which flows have data under way.
+/// The time between two looks at which flows have data under way.
 const LOOK_EVERY: Span = Span::from_millis(20);
 /// The direction of link `air` towards the phone.
 const AIR: LinkId = LinkId(2);
@@ -189,14 +189,14 @@ pub struct Judged {
     pub outcome: Outcome,
     /// The logarithm of treated over untreated: its mean over runs, and the standard error of that mean.
     pub truth: (f64, f64),
-    /// The interval of turns: low, mean, high.
-    pub told: [f64; 3],
+    /// The mean of the turns and the ends of its interval: low, mean, high.
+    pub by_turns: [f64; 3],
 }
 
 impl Judged {
-    /// Returns whether the interval holds the truth, as far as that is known.
+    /// Returns whether the interval, widened by 1.96 standard errors of the truth, holds the truth.
     pub fn holds(&self) -> bool {
-        let ((truth, error), [low, _, high]) = (self.truth, self.told);
+        let ((truth, error), [low, _, high]) = (self.truth, self.by_turns);
         low - 1.96 * error <= truth && truth <= high + 1.96 * error
     }
 }
@@ -211,8 +211,8 @@ impl SharedLink {
         truths: &[[LinkTotals; 2]],
     ) -> Vec<Judged> {
         let compared = self.by_turns(turns, seed, seconds);
-        let told = Outcome::ALL.into_iter().zip(compared.log_ratios);
-        let judged = |(outcome, told): (Outcome, Option<Difference>)| {
+        let outcomes = Outcome::ALL.into_iter().zip(compared.log_ratios);
+        let judged = |(outcome, by_turns): (Outcome, Option<Difference>)| {
             let ratios: Vec<f64> = truths
                 .iter()
                 .filter_map(|[treated, untreated]| {
@@ -221,10 +221,10 @@ impl SharedLink {
                 .collect();
             let truth = estimate(&ratios)?;
             let error = truth.std_dev? / f64::from(truth.runs).sqrt();
-            let told = told.map(|it| [it.low, it.mean, it.high])?;
-            Some(Judged { outcome, truth: (truth.mean, error), told })
+            let by_turns = by_turns.map(|it| [it.low, it.mean, it.high])?;
+            Some(Judged { outcome, truth: (truth.mean, error), by_turns })
         };
-        told.filter_map(judged).collect()
+        outcomes.filter_map(judged).collect()
     }
 }
 
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_tell_waste_on_a_short_queue_and_gain_on_a_lossy_link() {
+    fn turns_show_next_to_no_gain_on_a_full_link_and_one_on_a_lossy_link() {
         let turns = Turns { length: Span::from_secs(20), settle: Span::from_secs(5), in_block: 2 };
         let log_ratio = |link: &SharedLink, outcome: Outcome| {
             let found = link.by_turns(turns, 1, 400).log_ratios[outcome as usize];

@@ -218,6 +218,10 @@ impl Engine {
         }
         match heading {
             Heading::Mobile => {
+                // Of a fast connection it is not known what is acknowledged.
+                if !is_fast {
+                    self.counted.air_bytes += len as f64;
+                }
                 // Headers are injected, too, and the data behind them was sent with its own.
                 // What is not there, whatever a header says, earns nothing.
                 let is_there = len > 0 && decoded.payload.end <= ip.len();

@@ -153,6 +153,20 @@ fn who_is_fast_is_let_pass_until_it_slows_down_and_then_is_taken_up_in_the_middl
 }
 
 #[test]
+fn bytes_of_a_fast_connection_are_not_on_the_air_of_the_link() {
+    let mut downloads = Downloads::new();
+    downloads.go_on(200, Some(LARGE));
+    assert!(downloads.is_let_pass(FAST));
+    let totals = |downloads: &Downloads| downloads.engine.link_totals(at(downloads.millis));
+    let before = totals(&downloads);
+    downloads.go_on(4_000, Some(LARGE));
+    // What is acknowledged of it is not known, so that its bytes would look like waste.
+    let passed = totals(&downloads).since(&before);
+    assert_eq!(passed.air_bytes, f64::from(MSS) * 1_000.0);
+    assert_eq!(passed.useful_bytes, passed.air_bytes);
+}
+
+#[test]
 fn who_stands_still_ends_or_begins_anew_is_not_let_pass_any_more() {
     for how in ["stands still", "ends", "begins anew"] {
         let mut downloads = Downloads::new();
