@@ -41,6 +41,9 @@ for file in usr/bin/ackord usr/share/doc/ackord/copyright usr/share/bash-complet
     [ -s "$root/$file" ] || fail "no $file"
 done
 "$program" --version >/dev/null || fail "what was installed does not run"
+if git rev-parse --git-dir >/dev/null 2>&1; then
+    "$program" --version | grep -q "(commit " || fail "the version names no commit"
+fi
 grep -q '^Files: libelf' "$doc/copyright" || fail "copyright says nothing of what is linked in"
 
 for daemon in gateway agent; do

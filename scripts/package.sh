@@ -34,6 +34,12 @@ for library in $libraries; do
     esac
 done
 
+# A package names the commit that it was built from, and whether files differed from it.
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+if commit=$(git describe --always --dirty=-modified --exclude='*' --abbrev=12 2>/dev/null); then
+    export ACKORD_VERSION="$version (commit $commit)"
+fi
+
 # Named, the host is a target like any other: what runs while building is not static.
 RUSTFLAGS=$flags cargo build --profile "$profile" --target "$host" --package ackord-cli --features agent
 

@@ -99,9 +99,15 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: ackord_sys::Allocator = ackord_sys::Allocator;
 
+/// Version of this build, with its commit if `scripts/package.sh` built it.
+const VERSION: &str = match option_env!("ACKORD_VERSION") {
+    Some(version) => version,
+    None => env!("CARGO_PKG_VERSION"),
+};
+
 /// Answers questions about TCP.
 #[derive(Parser)]
-#[command(name = "ackord", version, after_help = EXAMPLES)]
+#[command(name = "ackord", version = VERSION, after_help = EXAMPLES)]
 #[command(
     about = "Which congestion control, loss recovery, ACK policy and queue serve this traffic \
                    on this path, and what does each cost?"

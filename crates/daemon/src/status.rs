@@ -7,6 +7,12 @@ use crate::process::{resident_bytes, unix_s};
 use ackord_measure::stats;
 use serde::{Deserialize, Serialize};
 
+/// Version of this build, with its commit if `scripts/package.sh` built it.
+pub const VERSION: &str = match option_env!("ACKORD_VERSION") {
+    Some(version) => version,
+    None => env!("CARGO_PKG_VERSION"),
+};
+
 /// What every daemon tells of its process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -37,7 +43,7 @@ impl Process {
     /// This process now, which has run for so long by a configuration that it has read anew so often.
     pub fn now(uptime_s: f64, config: String, reloads: u64) -> Process {
         Process {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: VERSION.to_owned(),
             pid: std::process::id(),
             at_unix_s: unix_s(),
             uptime_s,

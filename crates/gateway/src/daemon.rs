@@ -17,6 +17,7 @@ mod describe;
 mod error;
 mod health;
 mod queues;
+mod subscribers;
 
 use crate::config::{CannotReload, Effect, GatewayConfig, LimitsConfig, Reload};
 use crate::watch::{ControlSocket, Finding, Reloaded, Shared, listen, serve_metrics};

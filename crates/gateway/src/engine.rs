@@ -4,14 +4,18 @@ use crate::class::{Class, ClassConfig, StandDown, Standing};
 use crate::config::FlowFacts;
 use crate::hiding::Cover;
 use crate::watch::Taps;
-use crate::{Budget, Connections, Interface, Key, Limits, LinkHeader, LinkKind, Sighting, Way};
+use crate::{
+    Budget, Connections, Interface, Key, Limits, LinkHeader, LinkKind, Sighting, SubscriberTotals,
+    Subscribers, Way,
+};
 use ackord_daemon::switchback::{LinkCompared, LinkTotals, Switchback, Turns};
 use ackord_path::proxy::{Heading, Outbox};
 use ackord_units::{Span, Time};
 use ackord_wire::{FlowId, NodeId};
 use fast::Fast;
 use listening::Listening;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
 use turns::begun_anew;
 
 /// What all connections together may save up for injections: what they may inject in so long.
@@ -98,6 +102,15 @@ pub struct EngineStats {
     pub connections: u64,
 }
 
+/// Totals of connections that were forgotten, or whose progress was begun anew.
+#[derive(Debug)]
+struct Counted {
+    /// The link's, and the bytes of all packets towards the mobile hosts.
+    link: LinkTotals,
+    /// Each subscriber's.
+    subscribers: Subscribers,
+}
+
 /// Boxes at work on a router.
 pub struct Engine {
     config: EngineConfig,
@@ -121,8 +134,7 @@ pub struct Engine {
     switchback: Option<Switchback>,
     /// What turns have shown so far.
     link: LinkCompared,
-    /// Totals of connections that were forgotten, or whose progress was begun anew, and bytes of all that passed.
-    counted: LinkTotals,
+    counted: Counted,
     /// What the clock on the wall showed at time zero, nanoseconds since 1970.
     wall_nanos: u64,
     /// For a packet under way from one place to the next.
@@ -145,7 +157,6 @@ impl Engine {
             connections: Connections::new(config.limits, config.control_per_mille),
             budget: Budget::new(config.limits.injected_rate.bytes_in(SAVED_UP)),
             refilled_at: Time::ZERO,
-            config,
             now: Time::ZERO,
             look_at: Time::ZERO,
             outbox: Outbox::default(),
@@ -156,10 +167,14 @@ impl Engine {
             listening: Listening::default(),
             switchback: None,
             link: LinkCompared::default(),
-            counted: LinkTotals::default(),
+            counted: Counted {
+                link: LinkTotals::default(),
+                subscribers: Subscribers::new(config.limits.connections),
+            },
             wall_nanos: 0,
             packet: Vec::new(),
             stats: EngineStats::default(),
+            config,
         }
     }
 
@@ -188,6 +203,7 @@ impl Engine {
             connection.class = class;
         }
         self.connections.change(config.limits, config.control_per_mille);
+        self.counted.subscribers.set_most(config.limits.connections);
         self.budget = Budget::new(config.limits.injected_rate.bytes_in(SAVED_UP));
         (self.switchback, self.link) = (None, LinkCompared::default());
         (self.classes, self.classify, self.config) = (built, classify, config);
@@ -249,7 +265,7 @@ impl Engine {
         while let Some(gone) = self.connections.next_gone() {
             self.fast.are_others |= gone.pace.is_fast();
             self.stats.held -= u64::from(gone.is_held);
-            self.count_for_link(&gone);
+            self.count_ended(&gone);
             let is_treated = self.is_turn_treated();
             if let Some(class) = self.classes.get_mut(gone.class) {
                 if class.standing() == Standing::AtWork && is_treated {
@@ -338,6 +354,11 @@ impl Engine {
     /// The connections it knows.
     pub fn connections(&self) -> &Connections {
         &self.connections
+    }
+
+    /// Returns the totals of each subscriber until `now`, by its address.
+    pub fn subscribers(&self, now: Time) -> BTreeMap<IpAddr, SubscriberTotals> {
+        self.counted.subscribers.totals(self.connections.iter(), now)
     }
 
     /// Its classes.

@@ -74,6 +74,7 @@ mod ring;
 pub mod sandbox;
 mod scheduling;
 mod store;
+mod subscribers;
 pub mod watch;
 
 pub use ackord_daemon::evidence::{ArmFigures, Compared, Evidence, Figure};
@@ -104,3 +105,4 @@ pub use removal::Removal;
 pub use ring::{GoingOut, Ring, RingStats, Wanted};
 pub use scheduling::go_before_most;
 pub use store::Store;
+pub use subscribers::{SubscriberTotals, Subscribers};

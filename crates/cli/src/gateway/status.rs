@@ -6,7 +6,7 @@ use crate::daemons::standing::{self, ShownArguments, estimate, section};
 use crate::errors::Failure;
 use ackord_gateway::watch::{
     self, Change, ClassStatus, Compared, DelayStatus, FlowStatus, QueueState, QueueStatus,
-    Severity, Standing, Status,
+    Severity, Standing, Status, SubscriberStatus,
 };
 use ackord_gateway::{Journal, SOCKET};
 use ackord_report::document::{Block, Cell, Document, Section, Table};
@@ -15,6 +15,9 @@ use ackord_units::Span;
 use clap::Args;
 use std::cell;
 use std::path::PathBuf;
+
+/// Subscribers in the table; `--json` has all that `[limits] subscribers` allows.
+const SHOWN_SUBSCRIBERS: usize = 20;
 
 /// Which gateway is asked.
 #[derive(Args)]
@@ -65,6 +68,7 @@ fn document(status: &Status) -> Document {
         remedies(&status.classes),
         section("Queues", queues(&status.queues)),
         Some(interfaces(status)),
+        section("Mobile hosts", subscribers(&status.subscribers)),
         section("Connections with most data", flows(&status.top_flows)),
     ];
     Document {
@@ -199,6 +203,27 @@ fn interfaces(status: &Status) -> Section {
         numbers("longest", "us") => delay(late, |late| late.max_us),
     ]);
     Section::new("Observing").with(Block::Table(rings)).with(Block::Table(late))
+}
+
+/// Lists the busiest subscribers, at most [`SHOWN_SUBSCRIBERS`].
+fn subscribers(subscribers: &[SubscriberStatus]) -> Table {
+    let shown = subscribers.iter().take(SHOWN_SUBSCRIBERS);
+    let table = table!(shown, |one| [
+        words("address") => one.address.to_string(),
+        numbers("connections", "") => one.flows,
+        numbers("treated", "") => one.treated,
+        numbers("rate down", "Mbit/s") => Cell::number(one.rate_to_mobile_bit_s / 1e6, 2),
+        numbers("rate up", "Mbit/s") => Cell::number(one.rate_from_mobile_bit_s / 1e6, 2),
+        numbers("round trip", "ms") => one.rtt_ms.map(|rtt| Cell::number(rtt, 1)),
+        numbers("stalled", "%") => one.stalled_percent.map(|share| Cell::number(share, 1)),
+        numbers("down", "MB") => one.bytes_to_mobile as f64 / 1e6,
+        numbers("up", "MB") => one.bytes_from_mobile as f64 / 1e6,
+        numbers("injected", "segments") => one.injected_segments,
+    ]);
+    table.captioned(
+        "the busiest first; rates, round trips (between the gateway and the host) and stalls over the last 10 to 20 s, \
+         the rest since the gateway first observed the address",
+    )
 }
 
 fn flows(flows: &[FlowStatus]) -> Table {

@@ -233,6 +233,7 @@ fn limits(report: &mut Report, root: &Reader<'_>) -> Option<LimitsConfig> {
     let injected = quantity_or(report, &reader, "injected", "100 %");
     let injected_rate = quantity_or::<Rate>(report, &reader, "injected_rate", "100 Mbit/s");
     let fast = quantity_or::<Rate>(report, &reader, "fast", "500 Mbit/s");
+    let subscribers = reader.integer(report, "subscribers").unwrap_or(100);
     let copied = quantity_or::<Rate>(report, &reader, "copied", "1 Gbit/s");
     let (cache_per_flow, cache) = (cache_per_flow?, cache?);
     if cache_per_flow > cache {
@@ -250,6 +251,7 @@ fn limits(report: &mut Report, root: &Reader<'_>) -> Option<LimitsConfig> {
         injected_rate: injected_rate?,
         fast: fast?,
         copied: copied?,
+        subscribers: usize::try_from(subscribers).unwrap_or(usize::MAX),
     })
 }
 

@@ -167,6 +167,12 @@ pub(super) static LIMITS: &[Key] = &[
         "1 Gbit/s",
         "Data that is copied as it leaves a LAN interface; where more passes, only headers are",
     ),
+    optional(
+        "subscribers",
+        Shape::Integer { min: 0, max: 10_000 },
+        "100",
+        "Mobile hosts listed by address in status and metrics, the busiest first; 0 lists none",
+    ),
 ];
 
 /// Metrics.

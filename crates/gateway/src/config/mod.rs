@@ -109,6 +109,8 @@ pub struct LimitsConfig {
     pub fast: Rate,
     /// How much data towards the mobile hosts is copied; where more passes an interface only headers are.
     pub copied: Rate,
+    /// Mobile hosts listed by address in status and metrics.
+    pub subscribers: usize,
 }
 
 /// Turns of the whole link with remedies and without.

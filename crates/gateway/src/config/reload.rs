@@ -108,7 +108,7 @@ impl Reload {
 
     /// What is read anew each time it is used.
     fn numbers(&mut self, both: [&GatewayConfig; 2]) {
-        let each: [(&str, Says); 17] = [
+        let each: [(&str, Says); 18] = [
             ("control", |config| config.control.to_string()),
             ("limits.connections", |config| config.limits.connections.to_string()),
             ("limits.cache_per_flow", |config| config.limits.cache_per_flow.to_string()),
@@ -117,6 +117,7 @@ impl Reload {
             ("limits.injected_rate", |config| config.limits.injected_rate.to_string()),
             ("limits.fast", |config| config.limits.fast.to_string()),
             ("limits.copied", |config| config.limits.copied.to_string()),
+            ("limits.subscribers", |config| config.limits.subscribers.to_string()),
             ("log.level", |config| format!("{:?}", config.log.level)),
             ("log.to", |config| format!("{:?}", config.log.to)),
             ("turns.untreated", |config| config.turns.untreated.to_string()),

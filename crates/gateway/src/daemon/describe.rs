@@ -3,6 +3,7 @@
 use super::DaemonError;
 use super::carried::Carried;
 use super::health::{Health, Refused};
+use super::subscribers::Recent;
 use crate::config::GatewayConfig;
 use crate::watch::{
     self, ClassStatus, FlowCounts, FlowStatus, Group, QueueStatus, RingStatus, Status, TOP_FLOWS,
@@ -23,6 +24,7 @@ pub(super) struct Described {
     /// The last reload, if it was refused.
     refused: Option<Refused>,
     carried: Carried,
+    recent: Recent,
     began_unix_s: f64,
 }
 
@@ -35,6 +37,7 @@ impl Described {
             reloads_refused: 0,
             refused: None,
             carried: Carried::default(),
+            recent: Recent::default(),
             began_unix_s: unix_s(),
         }
     }
@@ -107,6 +110,7 @@ impl Described {
             loop_lateness: drive.loop_lateness().status(),
             link: link(drive.engine()),
             classes: classes(drive, self.began_unix_s, &groups),
+            subscribers: self.recent.busiest(drive.engine(), now, config.limits.subscribers),
             top_flows: top_flows(drive, now),
         }
     }
@@ -127,7 +131,7 @@ fn rings(drive: &mut Drive) -> Vec<RingStatus> {
 }
 
 /// What is done for a connection.
-fn group(connection: &Connection, classes: &[Class]) -> Group {
+pub(super) fn group(connection: &Connection, classes: &[Class]) -> Group {
     match classes.get(connection.class).map(Class::standing) {
         _ if connection.pace.is_fast() => Group::Untreated,
         Some(Standing::AtWork) if connection.is_control => Group::Control,

@@ -220,7 +220,7 @@ impl Engine {
             Heading::Mobile => {
                 // Of a fast connection it is not known what is acknowledged.
                 if !is_fast {
-                    self.counted.air_bytes += len as f64;
+                    self.counted.link.air_bytes += len as f64;
                 }
                 // Headers are injected, too, and the data behind them was sent with its own.
                 // What is not there, whatever a header says, earns nothing.

@@ -1,6 +1,6 @@
 //! Turns of the whole link with remedies and without.
 
-use super::Engine;
+use super::{Counted, Engine};
 use crate::class::{Class, Standing};
 use crate::{Connection, Progress};
 use ackord_daemon::Harm;
@@ -68,7 +68,7 @@ impl Engine {
 
     /// Returns what the link did since the start.
     pub(super) fn link_totals(&self, now: Time) -> LinkTotals {
-        let mut totals = self.counted;
+        let mut totals = self.counted.link;
         totals.air_bytes += self.stats.injected_bytes_to_mobile as f64;
         for connection in self.connections.iter() {
             if let Some(class) = self.classes.get(connection.class) {
@@ -79,9 +79,10 @@ impl Engine {
     }
 
     /// Counts a connection that is forgotten.
-    pub(super) fn count_for_link(&mut self, gone: &Connection) {
+    pub(super) fn count_ended(&mut self, gone: &Connection) {
+        self.counted.subscribers.ended(gone, self.now);
         if let Some(class) = self.classes.get(gone.class) {
-            self.counted.add(&totals_of(gone, class, self.now));
+            self.counted.link.add(&totals_of(gone, class, self.now));
         }
     }
 }
@@ -90,10 +91,11 @@ impl Engine {
 pub(super) fn begun_anew(
     connection: &mut Connection,
     class: &Class,
-    counted: &mut LinkTotals,
+    counted: &mut Counted,
     now: Time,
 ) {
-    counted.add(&totals_of(connection, class, now));
+    counted.subscribers.begun_anew(connection, now);
+    counted.link.add(&totals_of(connection, class, now));
     connection.to_mobile = connection.to_mobile.anew(now);
 }
 

@@ -1,8 +1,9 @@
 //! A gateway's status in Prometheus' words.
 //!
-//! Not there: a metric per connection (labels of unbounded number).
+//! Not there: a metric per connection (labels of unbounded number). Subscribers are as many as `[limits] subscribers`
+//! allows; the series of one that is no longer among the busiest ends, and continues from its total when it returns.
 
-use super::{QueueState, QueueStatus, RingStatus, Shared, Standing, Status};
+use super::{QueueState, QueueStatus, RingStatus, Shared, Standing, Status, SubscriberStatus};
 use ackord_daemon::metrics::{Compare, Metric, Page, Unit, page};
 use std::fmt;
 use std::io;
@@ -29,6 +30,7 @@ pub fn metrics(status: Status) -> String {
         rings(page, &status)?;
         link(page, &status)?;
         classes(page, &status)?;
+        subscribers(page, &status)?;
         queues(page, &status)
     })
 }
@@ -149,6 +151,43 @@ fn link(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {
     let ratio = Unit::Other("ratio".to_owned());
     let change = "Change of the whole link by remedies: mean, and the ends of its 95 % interval";
     page.gauges(Metric("link_change", change, Some(ratio)), bounds.collect::<Vec<_>>())
+}
+
+fn subscribers(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {
+    let addresses: Vec<String> =
+        status.subscribers.iter().map(|one| one.address.to_string()).collect();
+    let all = || addresses.iter().map(String::as_str).zip(&status.subscribers);
+    let labels = |address| vec![("mobile", address)];
+    let gauges = |value: fn(&SubscriberStatus) -> Option<f64>| {
+        all().filter_map(|(address, one)| Some((labels(address), value(one)?))).collect()
+    };
+    let counters = |value: fn(&SubscriberStatus) -> u64| {
+        all().map(|(address, one)| (labels(address), value(one))).collect()
+    };
+    let seconds = |value: fn(&SubscriberStatus) -> f64| {
+        all().map(|(address, one)| (labels(address), value(one))).collect()
+    };
+    let payload = all().flat_map(|(address, one)| {
+        [("to_mobile", one.bytes_to_mobile), ("from_mobile", one.bytes_from_mobile)]
+            .map(|(direction, bytes)| (vec![("mobile", address), ("direction", direction)], bytes))
+    });
+    let what = "TCP payload of a mobile host that passed";
+    page.counters(Metric("subscriber_payload", what, Some(Unit::Bytes)), payload.collect())?;
+    let known = Metric("subscriber_flows", "Known connections of a mobile host", None);
+    page.gauges(known, gauges(|one| Some(one.flows as f64)))?;
+    let what = "Segments injected into connections of a mobile host";
+    let injected = Metric("subscriber_injected_segments", what, None);
+    page.counters(injected, counters(|one| one.injected_segments))?;
+    let what =
+        "Time in which data towards a mobile host was unacknowledged, summed over connections";
+    let active = Metric("subscriber_active", what, Some(Unit::Seconds));
+    page.counters::<f64>(active, seconds(|one| one.active_s))?;
+    let what = "Part of that time in stalls of half a second or more";
+    let stalled = Metric("subscriber_stalled", what, Some(Unit::Seconds));
+    page.counters::<f64>(stalled, seconds(|one| one.stalled_s))?;
+    let what = "Mean round trip between the gateway and a mobile host, over the last 10 to 20 s";
+    let rtt = Metric("subscriber_rtt", what, Some(Unit::Seconds));
+    page.gauges(rtt, gauges(|one| one.rtt_ms.map(|rtt| rtt / 1e3)))
 }
 
 fn queues(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {

@@ -36,7 +36,7 @@ pub use metrics::{metrics, serve_metrics};
 pub use shared::Shared;
 pub use status::{
     Change, ClassStatus, FlowCounts, FlowStatus, LinkStatus, QueueState, QueueStatus, RingStatus,
-    Status, TOP_FLOWS,
+    Status, SubscriberStatus, TOP_FLOWS,
 };
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use ackord_measure::welch::Difference;
 use ackord_units::portable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// How many connections a status tells apart, at most: those with most bytes.
 pub const TOP_FLOWS: usize = 20;
@@ -65,6 +65,8 @@ pub struct Status {
     pub link: Option<LinkStatus>,
     /// By interface with a queue.
     pub queues: Vec<QueueStatus>,
+    /// Mobile hosts by address, the busiest first; at most as many as `[limits] subscribers` allows.
+    pub subscribers: Vec<SubscriberStatus>,
     /// The connections with most bytes, at most [`TOP_FLOWS`].
     pub top_flows: Vec<FlowStatus>,
     /// What is worth knowing, the worst first.
@@ -288,4 +290,37 @@ pub struct FlowStatus {
     pub held: bool,
     /// Since its last packet, s.
     pub quiet_s: f64,
+}
+
+/// The connections of one address behind a LAN interface.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SubscriberStatus {
+    /// The address.
+    pub address: IpAddr,
+    /// Connections known now.
+    pub flows: u64,
+    /// Known connections with a remedy at work.
+    pub treated: u64,
+    /// Known connections whose mobile host is considered unreachable.
+    pub held: u64,
+    /// Connections since the gateway first observed it.
+    pub flows_in_all: u64,
+    /// TCP payload towards it, bytes.
+    pub bytes_to_mobile: u64,
+    /// TCP payload from it, bytes.
+    pub bytes_from_mobile: u64,
+    /// Segments injected, in both directions.
+    pub injected_segments: u64,
+    /// Time in which data towards it was unacknowledged, summed over connections, s.
+    pub active_s: f64,
+    /// Part of that time in stalls of half a second or more, s.
+    pub stalled_s: f64,
+    /// TCP payload towards it over the last 10 to 20 s, bit/s.
+    pub rate_to_mobile_bit_s: f64,
+    /// TCP payload from it over the same time, bit/s.
+    pub rate_from_mobile_bit_s: f64,
+    /// Mean round trip between the gateway and it over the same time, ms; absent without a sample.
+    pub rtt_ms: Option<f64>,
+    /// Share of that time with data under way that was spent in stalls, %; absent without data.
+    pub stalled_percent: Option<f64>,
 }

@@ -3,6 +3,7 @@
 use super::{Trial, pause};
 use crate::hosts::traffic::Stream;
 use crate::hosts::world::{MOBILE, MOBILE_V6, is_possible};
+use ackord_gateway::watch::Status;
 use nix::sys::signal::Signal;
 use std::process::Command;
 
@@ -72,6 +73,13 @@ fn a_configuration_is_read_anew_and_every_connection_stays_known() {
     let mut gateway = trial.start();
     let stream = Stream::start(&trial.world, MOBILE, 5_104, LEN);
     let before = trial.until("seen", |status| status.flows.treated > 0);
+    let listed = |status: &Status| {
+        let mobile = status.subscribers.iter().find(|one| one.address.to_string() == MOBILE);
+        mobile.is_some_and(|one| {
+            one.treated == 1 && one.bytes_to_mobile > 0 && one.rtt_ms.is_some_and(|rtt| rtt > 0.0)
+        })
+    };
+    trial.until("listed by its address", listed);
     assert_eq!(gateway.tell("reload"), "reloaded 0");
     // Another remedy: the box begins anew, the connection does not.
     trial.configure("remedy = \"snoop\"\ncontrol = \"0 %\"");

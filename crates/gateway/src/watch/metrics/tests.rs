@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::watch::{
-    ClassStatus, Compared, Delays, Estimate, Finding, FlowCounts, QueueStatus, Severity,
+    Change, ClassStatus, Compared, Delays, Estimate, Finding, FlowCounts, LinkStatus, QueueStatus,
+    Severity,
 };
 use ackord_daemon::status::Process;
 use ackord_units::Span;
@@ -47,6 +48,27 @@ fn full() -> Status {
             discipline: "fq-codel".to_owned(),
             drops: [("early-drop".to_owned(), 4)].into(),
             ..QueueStatus::default()
+        }],
+        link: Some(LinkStatus {
+            blocks: 9,
+            delivered_percent: Some(Change { mean: 5.0, low: -1.0, high: 11.0 }),
+            ..LinkStatus::default()
+        }),
+        subscribers: vec![SubscriberStatus {
+            address: "2001:db8::7".parse().expect("one"),
+            flows: 2,
+            treated: 1,
+            held: 0,
+            flows_in_all: 5,
+            bytes_to_mobile: 4_000,
+            bytes_from_mobile: 30,
+            injected_segments: 6,
+            active_s: 2.5,
+            stalled_s: 0.5,
+            rate_to_mobile_bit_s: 8.0,
+            rate_from_mobile_bit_s: 0.0,
+            rtt_ms: Some(20.0),
+            stalled_percent: Some(20.0),
         }],
         health: vec![Finding {
             severity: Severity::Warning,
@@ -98,6 +120,14 @@ fn every_figure_has_its_name_its_labels_and_its_base_unit() {
              {interface=\"wlan0\",discipline=\"fq-codel\",reason=\"early-drop\"}",
             4.0,
         ),
+        ("ackord_gateway_link_change_ratio{of=\"delivered\",bound=\"low\"}", -0.01),
+        (
+            "ackord_gateway_subscriber_payload_bytes_total\
+             {mobile=\"2001:db8::7\",direction=\"to_mobile\"}",
+            4_000.0,
+        ),
+        ("ackord_gateway_subscriber_stalled_seconds_total{mobile=\"2001:db8::7\"}", 0.5),
+        ("ackord_gateway_subscriber_rtt_seconds{mobile=\"2001:db8::7\"}", 0.02),
         ("ackord_gateway_queue_steering{interface=\"wlan0\",discipline=\"fq-codel\"}", 1.0),
     ] {
         assert_eq!(values.get(name), Some(&value), "{name} in\n{text}");
