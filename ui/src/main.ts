@@ -5,6 +5,7 @@ import "./page.css";
 import { App } from "./app";
 import { readPage } from "./data";
 import { enliven } from "./plots";
+import { refresh } from "./refresh";
 
 const root = document.getElementById("ackord-connections");
 const page = readPage();
@@ -14,4 +15,6 @@ if (root !== null && page !== null && page.sets.some(({ diagnosis }) => diagnosi
 }
 void enliven().then((plots) => {
   if (plots.length > 0) Object.assign(window, { plots });
+  const main = document.querySelector<HTMLElement>("main[data-refresh]");
+  if (main !== null) refresh(main, plots);
 });

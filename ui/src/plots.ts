@@ -15,7 +15,7 @@ import { count } from "./format";
 import { onSchemeChange, paletteColour } from "./theme";
 
 /** As crates/report/src/interactive.rs writes it. */
-interface Embedded {
+export interface Embedded {
   title: string;
   x: { label: string; from: number; to: number; unit: number };
   y: { label: string; zero: boolean; fixed: Range | null; unit: number };
@@ -66,7 +66,7 @@ export class LivePlot {
 
   constructor(
     private plot: Embedded,
-    figure: HTMLElement,
+    readonly figure: HTMLElement,
     readonly view: View,
     sync: string,
     /** Every segment, where the page has them. */
@@ -98,6 +98,21 @@ export class LivePlot {
       this.chart.resize();
       view.changed();
     }).observe(graph);
+  }
+
+  /** Shows other data: all of its time if all of it was seen, else the same time as before. */
+  update(plot: Embedded, picture: SVGSVGElement | null): void {
+    const wasWhole = this.view.isWhole;
+    const names = this.curves.map(({ name }) => name).join();
+    this.plot = plot;
+    this.curves = plot.series.map((series) => curve(series, plot));
+    if (this.curves.map(({ name }) => name).join() !== names) {
+      this.hidden.clear();
+      this.showLegend();
+    }
+    if (picture !== null) this.figure.querySelector(":scope > svg")?.replaceWith(picture);
+    const { from, to } = plot.x;
+    this.view.widen([from, to], wasWhole);
   }
 
   /** What a reader has to know about how exact the graph is. */
@@ -143,6 +158,7 @@ export class LivePlot {
       });
     }
     const [low, high] = [zero ? Math.min(0, range[0]) : range[0], range[1]];
+    if (!(high > low) && zero) return [0, 1];
     if (!(high > low)) return Number.isFinite(low) ? [low - 0.5, low + 0.5] : [0, 1];
     const margin = (high - low) * 0.06;
     return [zero && low === 0 ? 0 : low - margin, high + margin];
@@ -253,13 +269,21 @@ function near(samples: Samples, time: number, perX: number, isLine: boolean): nu
   return isLine || Math.abs(t[before] - time) * perX <= REACH ? v[before] : null;
 }
 
-/** Brings all plots of the page to life; those of one section and time share what is seen. */
+/** The data of the plot in a figure that can be zoomed into, or null. */
+export function embedded(figure: Element): Embedded | null {
+  const script = figure.querySelector(":scope > script");
+  const plot = script === null ? null : (JSON.parse(script.textContent ?? "") as Embedded | Readings);
+  return plot === null || "points" in plot ? null : plot;
+}
+
+/** Brings all plots of the page to life that are not yet; those of one section and time share what is seen. */
 export async function enliven(): Promise<LivePlot[]> {
   const views = new Map<string, View>();
   const sections = [...document.querySelectorAll("section")];
   const made: LivePlot[] = [];
   for (const script of document.querySelectorAll<HTMLScriptElement>("figure > script")) {
     const figure = script.parentElement as HTMLElement;
+    if (figure.classList.contains("live")) continue;
     const plot = JSON.parse(script.textContent ?? "") as Embedded | Readings;
     if ("points" in plot) {
       const svg = figure.querySelector("svg");

@@ -47,6 +47,13 @@ export class View {
     this.reset();
   }
 
+  /** More data: all of it is seen if `follow`, else the same part as before. */
+  widen(whole: Range, follow: boolean): void {
+    this.whole = whole;
+    if (follow) this.reset();
+    else this.set(this.x);
+  }
+
   reset(): void {
     this.set(this.whole, null);
   }

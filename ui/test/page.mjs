@@ -1,11 +1,12 @@
 // Opens pages in a browser without a window and looks at what it makes of them.
 //
-// Usage: node page.mjs FOLDER     with one.html, two.html, many.html and report.html in it
+// Usage: node page.mjs FOLDER     with one.html, two.html, many.html, report.html and refreshing.html in it
 //
 // Prints a line for each thing that holds, and how long a redraw took; fails at the first that does not.
 
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import { existsSync, readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
 import { pathToFileURL } from "node:url";
 import { join } from "node:path";
@@ -298,10 +299,50 @@ async function report() {
   await page.close();
 }
 
+/** A page that refreshes itself, from a server that answers `html()`; null closes the connection. */
+async function refreshing() {
+  const first = readFileSync(join(folder, "refreshing.html"), "utf8");
+  const title = /<h1>(.*?)<\/h1>/.exec(first)[1];
+  let html = () => first;
+  const server = createServer((request, response) => {
+    const answer = html();
+    if (answer === null) return void request.socket.destroy();
+    response.setHeader("content-type", "text/html; charset=utf-8");
+    response.end(answer);
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  const faults = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  await page.goto(`http://127.0.0.1:${server.address().port}/`);
+  await page.waitForFunction(() => window.plots?.length > 0);
+  const x = () => page.evaluate(() => [window.plots[0].view.time, window.plots[0].figure.isConnected]);
+  await check("a page that refreshes itself shows what changed, and its plots keep what is seen", async () => {
+    assert.deepEqual(await x(), [[0, 60], true]);
+    html = () => first.replace(`<h1>${title}</h1>`, "<h1>later</h1>").replaceAll('"to":60.0', '"to":90.0');
+    await page.waitForFunction(() => document.querySelector("h1").textContent === "later");
+    await page.waitForFunction(() => window.plots[0].view.time[1] === 90);
+    await page.evaluate(() => window.plots[0].view.set([10, 20]));
+    html = () => first;
+    await page.waitForFunction((title) => document.querySelector("h1").textContent === title, title);
+    assert.deepEqual(await x(), [[10, 20], true]);
+  });
+  await check("a page that refreshes itself says since when there is no answer, and goes on", async () => {
+    html = () => null;
+    await page.waitForFunction(() => /^No answer since/.test(document.querySelector(".stale").textContent));
+    html = () => first;
+    await page.waitForFunction(() => document.querySelector(".stale").textContent === "");
+  });
+  assert.deepEqual(faults, []);
+  await page.close();
+  server.close();
+}
+
 try {
   await one();
   await two();
   await report();
+  await refreshing();
   await many();
 } finally {
   await browser.close();

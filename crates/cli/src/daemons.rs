@@ -5,13 +5,16 @@
 //! | `daemons.rs` | [`DaemonFailure`], [`WarnedArguments`] |
 //! | `daemons/service.rs` | signals, confinement, what is told as a daemon begins |
 //! | `daemons/standing.rs` | what both statuses show |
+//! | `daemons/web.rs` | a page of either status |
 
 pub(crate) mod service;
 pub(crate) mod standing;
+pub(crate) mod web;
 
 use crate::errors::Failure;
 use clap::Args;
 use std::io;
+use std::net::SocketAddr;
 
 /// Whether warnings are an exit code.
 #[derive(Args)]
@@ -87,6 +90,15 @@ pub(crate) enum DaemonFailure {
     /// What a daemon tells would go nowhere.
     #[error("cannot tell events as `[log]` asks for")]
     Log(#[source] io::Error),
+    /// A status page is for this host only.
+    #[error(
+        "`{0}` is no loopback address: the page is for browsers of this host. From another one, forward the port: \
+         `ssh -L 8080:127.0.0.1:PORT HOST`"
+    )]
+    NotLoopback(SocketAddr),
+    /// The page cannot be served.
+    #[error("cannot serve the page")]
+    Serve(#[source] io::Error),
     /// A capture of a gateway is out of bounds.
     #[error("{0}")]
     Capture(String),
@@ -108,12 +120,14 @@ impl DaemonFailure {
             #[cfg(not(feature = "agent"))]
             DaemonFailure::WithoutAgent => true,
             DaemonFailure::NobodyNamed
+            | DaemonFailure::NotLoopback(_)
             | DaemonFailure::NotReloaded(_)
             | DaemonFailure::NoSuchCgroup(_)
             | DaemonFailure::NoSuchApplication { .. }
             | DaemonFailure::Capture(_) => true,
             DaemonFailure::LeftBehind(_) => false,
-            DaemonFailure::Control(_) | DaemonFailure::LookOn(_) | DaemonFailure::Log(_) => false,
+            DaemonFailure::Control(_) | DaemonFailure::LookOn(_) => false,
+            DaemonFailure::Log(_) | DaemonFailure::Serve(_) => false,
         }
     }
 }

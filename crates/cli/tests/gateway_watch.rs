@@ -2,6 +2,11 @@
 
 use crate::common::{ackord, json, output, printed, text, within_a_minute};
 use ackord_gateway::watch::{ControlSocket, Finding, FlowCounts, Severity, Shared, Status, listen};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Stdio;
 use std::sync::Arc;
 
 struct Running {
@@ -63,15 +68,49 @@ fn without_a_gateway_each_says_so_and_fails() {
     let state = tempfile::tempdir().unwrap();
     let file = state.path().join("x.pcapng");
     let capture = ["gateway", "capture", "--mobile", "192.0.2.7", "-o", text(&file)];
-    for command in
-        [&["gateway", "status"][..], &["gateway", "stop"], &["gateway", "reload"], &capture]
-    {
+    for command in [
+        &["gateway", "status"][..],
+        &["gateway", "status", "--web"],
+        &["gateway", "stop"],
+        &["gateway", "reload"],
+        &capture,
+    ] {
         let done = output(&[command, &["--state", text(state.path())]].concat());
         let errors = String::from_utf8_lossy(&done.stderr);
         assert_eq!((done.status.code(), done.stdout.len()), (Some(1), 0), "{errors}");
         assert!(errors.contains("no gateway runs here"), "{errors}");
     }
     assert!(!file.exists());
+}
+
+#[test]
+fn web_serves_the_status_at_a_random_path_of_a_loopback_address_only() {
+    let running = Running::new();
+    running.shared.publish(Status::default());
+    let refused = output(&["gateway", "status", "--web=192.0.2.1:80", "--state", running.state()]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("no loopback address"));
+    let mut page = ackord(&["gateway", "status", "--web", "--state", running.state()])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(page.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let (host, path) = line.trim().strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let get = |path: &str| {
+        let mut stream = TcpStream::connect(host).unwrap();
+        write!(stream, "GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")
+            .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let answer = get(path);
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("<h1>Gateway</h1>"), "{answer}");
+    assert!(get("").starts_with("HTTP/1.1 404"));
+    let pid = Pid::from_raw(i32::try_from(page.id()).unwrap());
+    kill(pid, Signal::SIGTERM).unwrap();
+    assert!(within_a_minute(|| page.try_wait().unwrap().is_some()));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::document::{Align, Block, Cell, Document, Section, Table};
 use crate::escape::escaped;
 use crate::interactive::{POLICY, SCRIPT, STYLE as INTERACTIVE_STYLE, interactive, script_json};
 use std::fmt::Write;
+use std::time::Duration;
 
 const STYLE: &str = include_str!("../assets/report.css");
 
@@ -12,6 +13,8 @@ const STYLE: &str = include_str!("../assets/report.css");
 pub(crate) struct Page<'a> {
     /// What a browser may load and run; empty for no word on it.
     pub(crate) policy: &'a str,
+    /// Milliseconds after which the page refreshes itself.
+    pub(crate) refresh_ms: Option<u128>,
     /// More style.
     pub(crate) style: &'a str,
     /// Behind the document's sections.
@@ -27,7 +30,21 @@ pub fn to_html(document: &Document) -> String {
         return page_to_html(document, &Page::default());
     }
     let end = format!("<script>{SCRIPT}</script>\n");
-    page_to_html(document, &Page { policy: POLICY, style: INTERACTIVE_STYLE, body: "", end: &end })
+    let page = Page { policy: POLICY, style: INTERACTIVE_STYLE, end: &end, ..Page::default() };
+    page_to_html(document, &page)
+}
+
+/// Returns the page of a server that answers each request with the present state: it refreshes itself `every` so often,
+/// and requests nothing but its own address.
+pub fn to_refreshing_html(document: &Document, every: Duration) -> String {
+    let refresh_ms = Some(every.as_millis());
+    if !interactive() {
+        return page_to_html(document, &Page { refresh_ms, ..Page::default() });
+    }
+    let policy = format!("{POLICY}; connect-src 'self'");
+    let end = format!("<script>{SCRIPT}</script>\n");
+    let (policy, style, end) = (policy.as_str(), INTERACTIVE_STYLE, end.as_str());
+    page_to_html(document, &Page { refresh_ms, policy, style, end, ..Page::default() })
 }
 
 /// The whole file, with more in it.
@@ -40,11 +57,19 @@ pub(crate) fn page_to_html(document: &Document, page: &Page) -> String {
         }
     };
     let style = page.style;
+    let (head, main) = match page.refresh_ms {
+        Some(ms) if page.end.is_empty() => {
+            let seconds = ms.div_ceil(1_000);
+            (format!("<meta http-equiv=\"refresh\" content=\"{seconds}\">\n"), String::new())
+        }
+        Some(ms) => (String::new(), format!(" data-refresh=\"{ms}\"")),
+        None => (String::new(), String::new()),
+    };
     let mut html = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{policy}\
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{policy}{head}\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n<main>\n\
+         <title>{title}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n<main{main}>\n\
          <h1>{title}</h1>\n"
     );
     if !document.purpose.is_empty() {
@@ -266,6 +291,22 @@ mod tests {
         // All of them arrive as text: 8 in the head and paragraphs, 7 in table and code, 5 in the
         // plot (title twice, both labels, legend).
         assert_eq!(html.matches("&lt;script&gt;").count(), 20, "{html}");
+    }
+
+    #[test]
+    fn only_a_refreshing_page_requests_anything_and_only_its_own_address() {
+        let (file, page) = (document_of("a"), document_of("a"));
+        let (file, page) = (to_html(&file), to_refreshing_html(&page, Duration::from_secs(1)));
+        assert!(!file.contains("connect-src") && !file.contains("<main data-refresh"), "{file}");
+        match interactive() {
+            true => {
+                assert!(page.contains("; connect-src 'self'\">"), "{page}");
+                assert!(page.contains("<main data-refresh=\"1000\">"), "{page}");
+            }
+            false => {
+                assert!(page.contains("<meta http-equiv=\"refresh\" content=\"1\">"), "{page}")
+            }
+        }
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub use event_fields::{EVENT_NAMES, event_fields, event_name};
 pub use event_log::EventLog;
 pub use fidelity::{FidelitySeries, fidelity_document, without_plots};
 pub use files::{OutputFile, WriteError, write_all, write_one};
-pub use html::to_html;
+pub use html::{to_html, to_refreshing_html};
 pub use interactive::interactive;
 pub use markdown::to_markdown;
 pub use page::{PageData, PageDiagnosis, diagnosis_page};

@@ -77,6 +77,7 @@ fn drawn(data: &PageData) -> String {
             policy: POLICY,
             style: STYLE,
             body: &body,
+            refresh_ms: None,
             end: &format!(
                 "<script type=\"application/json\" id=\"ackord-data\">{json}</script>\n\
                  <script>{SCRIPT}</script>\n"

@@ -8,12 +8,15 @@ use ackord_diagnose::{Diagnosis, Trace};
 use ackord_report::document::{Block, Document, Section};
 use ackord_report::plot::{Mark, Plot, PlotSeries, Range, Scale, Shape};
 use ackord_report::plots::{FlowPlots, WindowUnit};
-use ackord_report::{PageData, PageDiagnosis, diagnosis_page, interactive, to_html};
+use ackord_report::{
+    PageData, PageDiagnosis, diagnosis_page, interactive, to_html, to_refreshing_html,
+};
 use ackord_testing::{assert_timely, installed, skipped, timely};
 use ackord_units::{Span, Time};
 use made::Made;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 const FEW: Made = Made { points: 6_000, loss_every: 400 };
 const BETTER: Made = Made { points: 6_000, loss_every: 2_000 };
@@ -132,6 +135,20 @@ fn report() -> String {
     to_html(&Document { title, sections: vec![over_time, segments], ..Document::default() })
 }
 
+/// A page that refreshes itself every 100 ms, with a plot over a minute.
+fn refreshing() -> String {
+    let points = (0..60u32).map(|n| (f64::from(n), f64::from(n)));
+    let mut plot = Plot::new("level", "Level", "time (s)", "packets").with(PlotSeries::new(
+        "queue",
+        Mark::Line,
+        points,
+    ));
+    plot.x.range = Range::Fixed(0.0, 60.0);
+    let sections = vec![Section::new("Over time").with(Block::Plot(plot))];
+    let document = Document { title: "Status".to_owned(), sections, ..Document::default() };
+    to_refreshing_html(&document, Duration::from_millis(100))
+}
+
 #[test]
 fn plots_over_time_carry_their_data_where_something_draws_it() {
     let html = report();
@@ -157,6 +174,7 @@ fn a_browser_draws_a_page_and_answers() {
         ("one.html", page(&[("", &before)])),
         ("two.html", page(&[("before", &before), ("after", &made::diagnosis(BETTER, 12))])),
         ("report.html", report()),
+        ("refreshing.html", refreshing()),
         ("many.html", page(&[("", &made::diagnosis(MANY, 1))])),
     ];
     for (name, html) in &pages {

@@ -3,6 +3,7 @@
 use super::{Whom, tables};
 use crate::console::Console;
 use crate::daemons::standing::ShownArguments;
+use crate::daemons::web::Shown;
 use crate::errors::Failure;
 use ackord_agent::watch;
 use clap::Args;
@@ -27,7 +28,9 @@ pub(crate) struct StopArguments {
 }
 
 pub(super) fn status(arguments: &StatusArguments, console: &Console) -> Result<(), Failure> {
-    arguments.shown.show(|| watch::status(&arguments.whom.state), tables::document, console)
+    let at_s = |status: &watch::Status| status.process.at_unix_s;
+    let shown = Shown { at_s, document: tables::document, samples: tables::samples };
+    arguments.shown.show(|| watch::status(&arguments.whom.state), &shown, console)
 }
 
 pub(super) fn stop(arguments: &StopArguments, console: &Console) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! A status of an agent as tables.
 
 use crate::daemons::standing::{self, estimate, section};
+use crate::daemons::web::{Sample, Value};
 use ackord_agent::watch::{
     ApplicationStatus, ExplainAnswer, LeverStatus, ReachedStatus, Standing, Status,
 };
@@ -19,6 +20,31 @@ pub(super) fn document(status: &Status) -> Document {
         sections.push(Section::new("To be taken back").with(Block::Notes(notes)));
     }
     Document { title: "Agent".to_owned(), purpose: String::new(), facts: facts(status), sections }
+}
+
+/// Applications in a graph, at most: those that lose most.
+const DRAWN: usize = 8;
+
+/// Returns what graphs show over time.
+pub(super) fn samples(status: &Status) -> Vec<Sample> {
+    let lost = ("Time lost", "ms/s");
+    let known = ("Connections", "connections");
+    let level = |line: &str, count: u64| Sample {
+        graph: known,
+        line: line.to_owned(),
+        value: Value::Level(count as f64),
+    };
+    let losses = status.applications.iter().take(DRAWN).map(|one| Sample {
+        graph: lost,
+        line: one.name.clone(),
+        value: Value::Count(one.lost_s() * 1e3),
+    });
+    let connections = [
+        level("followed", status.connections),
+        level("treated", status.treated),
+        level("left alone", status.control),
+    ];
+    losses.chain(connections).collect()
 }
 
 fn facts(status: &Status) -> Vec<(String, String)> {

@@ -1,5 +1,6 @@
 //! What the statuses of both daemons have in common: how they are shown, and tables.
 
+use super::web::{self, Shown};
 use crate::console::Console;
 use crate::errors::Failure;
 use crate::input::JsonTarget;
@@ -7,10 +8,11 @@ use crate::interrupt::Interrupt;
 use ackord_daemon::Finding;
 use ackord_daemon::control::ControlError;
 use ackord_daemon::status::{Estimate, Process};
-use ackord_report::document::{Block, Cell, Document, Section, Table};
+use ackord_report::document::{Block, Cell, Section, Table};
 use ackord_report::{data, to_terminal};
 use clap::Args;
 use serde::Serialize;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// How a status is shown.
@@ -23,6 +25,13 @@ pub(crate) struct ShownArguments {
     /// Draw the tables anew every second
     #[arg(long)]
     watch: bool,
+    /// Serve tables and graphs as a page that refreshes itself, for browsers of this host; prints its address
+    ///
+    /// ADDRESS is a loopback address; without one it is 127.0.0.1 with any port. The page has a random path, changes
+    /// nothing, and ends with Ctrl-C. For a browser elsewhere, forward the port: ssh -L 8080:127.0.0.1:PORT HOST.
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = web::ADDRESS, conflicts_with_all = ["watch", "json"])]
+    web: Option<SocketAddr>,
 }
 
 impl ShownArguments {
@@ -30,14 +39,17 @@ impl ShownArguments {
     pub(crate) fn show<S: Serialize>(
         &self,
         ask: impl Fn() -> Result<S, ControlError>,
-        document: impl Fn(&S) -> Document,
+        shown: &Shown<S>,
         console: &Console,
     ) -> Result<(), Failure> {
         if let Some(target) = &self.json {
             target.check()?;
             return target.write(&data::to_json(&ask()?), console);
         }
-        let draw = |status: &S| to_terminal(&document(status), console.screen());
+        if let Some(address) = self.web {
+            return web::serve(address, ask, shown, console);
+        }
+        let draw = |status: &S| to_terminal(&(shown.document)(status), console.screen());
         if !self.watch {
             return Ok(console.print(&draw(&ask()?))?);
         }

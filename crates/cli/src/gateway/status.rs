@@ -3,6 +3,7 @@
 use crate::console::Console;
 use crate::daemons::WarnedArguments;
 use crate::daemons::standing::{self, ShownArguments, estimate, section};
+use crate::daemons::web::{Sample, Shown, Value};
 use crate::errors::Failure;
 use ackord_gateway::watch::{
     self, Change, ClassStatus, Compared, DelayStatus, FlowStatus, QueueState, QueueStatus,
@@ -55,7 +56,11 @@ pub(crate) fn status(arguments: &StatusArguments, console: &Console) -> Result<(
         warned.set(status.health.iter().any(|one| one.severity < Severity::Remark));
         Ok(status)
     };
-    arguments.shown.show(ask, document, console)?;
+    arguments.shown.show(
+        ask,
+        &Shown { at_s: |status| status.process.at_unix_s, document, samples },
+        console,
+    )?;
     arguments.warned.end(warned.get())
 }
 
@@ -77,6 +82,37 @@ fn document(status: &Status) -> Document {
         facts: standing::facts(&status.process, up),
         sections: sections.into_iter().flatten().collect(),
     }
+}
+
+/// Returns what graphs show over time.
+fn samples(status: &Status) -> Vec<Sample> {
+    let sample = |graph, line: String, value| Sample { graph, line, value };
+    let payload = ("TCP payload", "Mbit/s");
+    let count = |graph, line: &str, count: f64| sample(graph, line.to_owned(), Value::Count(count));
+    let mbits = |bytes: u64| bytes as f64 * 8.0 / 1e6;
+    let injected = ("Injected segments", "segments/s");
+    let known = ("Connections", "connections");
+    let level = |graph, line: &str, level: f64| sample(graph, line.to_owned(), Value::Level(level));
+    let mut samples = vec![
+        count(payload, "to mobile hosts", mbits(status.bytes_to_mobile)),
+        count(payload, "from mobile hosts", mbits(status.bytes_from_mobile)),
+        count(injected, "to mobile hosts", status.injected_to_mobile as f64),
+        count(injected, "to fixed hosts", status.injected_to_fixed as f64),
+        level(known, "known", status.flows.known as f64),
+        level(known, "treated", status.flows.treated as f64),
+        level(known, "held", status.flows.held as f64),
+    ];
+    let queued = status.queues.iter().map(|queue| {
+        let line = queue.interface.clone();
+        sample(("Queued packets", "packets"), line, Value::Level(queue.queued_packets as f64))
+    });
+    samples.extend(queued);
+    let rates = status.queues.iter().map(|queue| {
+        let line = queue.interface.clone();
+        sample(("Rate of the queue", "Mbit/s"), line, Value::Level(queue.rate_bit_s as f64 / 1e6))
+    });
+    samples.extend(rates);
+    samples
 }
 
 fn connections(status: &Status) -> Section {
