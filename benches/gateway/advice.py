@@ -66,7 +66,7 @@ def run(*argv, **more):
 class Network:
     """Server, router and mobile host in namespaces, with an emulated link on either side of the router."""
 
-    def __init__(self, link, program, seed):
+    def __init__(self, link, program, seed, queue=None):
         name, mbit, rtt_ms, loss, (fade_s, every_s), _ = link
         self.spaces = [f"adv-{os.getpid()}-{name}-{end}" for end in "srm"]
         self.processes = []
@@ -76,7 +76,7 @@ class Network:
             run("ip", "-n", space, "link", "set", "lo", "up")
             # What one download has learned is nothing to the next.
             run("ip", "netns", "exec", space, "sysctl", "-q", "-w", "net.ipv4.tcp_no_metrics_save=1")
-        queue = max(30_000, mbit * 1e6 / 8 * 0.1)
+        queue = queue or max(30_000, mbit * 1e6 / 8 * 0.1)
         wired_us = (rtt_ms - AIR_MS) * 500
         self.start(program, server, "eth0", router, "wan0", wired_us, 1e9, 1e7, 0, 0, 0, seed)
         self.start(program, router, "lan0", mobile, "eth0", AIR_MS * 500, mbit * 1e6, queue, loss / 100, fade_s, every_s, seed)

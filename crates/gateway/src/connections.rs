@@ -5,7 +5,9 @@
 
 use crate::config::FlowFacts;
 use crate::control::is_control;
-use crate::{Budget, Hiding, Interface, LinkHeader, OpenedFrom, Openings, Pace, Progress, Store};
+use crate::{
+    Budget, Hiding, Interface, LinkHeader, OpenedFrom, Openings, Pace, Progress, Recoveries, Store,
+};
 use ackord_units::{Bytes, Rate, Seq, Span, Time};
 use ackord_wire::{Endpoints, FlowId};
 use std::collections::BTreeMap;
@@ -73,6 +75,8 @@ pub struct Connection {
     store: Store,
     /// What may be injected.
     pub budget: Budget,
+    /// Injections towards the mobile host, and what they saved.
+    pub recoveries: Recoveries,
     /// How fast it is.
     pub pace: Pace,
     /// What happened.
@@ -188,6 +192,7 @@ impl Connections {
                 to_lan: None,
                 store: Store::default(),
                 budget: Budget::new(self.limits.bytes_each),
+                recoveries: Recoveries::default(),
                 pace: Pace::new(now),
                 counters: Counters::default(),
                 to_mobile: Progress::default(),

@@ -26,6 +26,7 @@
 //! | `ring/` | [`Ring`]: what passes an interface, and sending there |
 //! | `store.rs` | [`Store`]: the bytes of segments that a mobile host has not acknowledged |
 //! | `budget.rs` | [`Budget`]: how much may be injected |
+//! | `recoveries.rs` | [`Recoveries`]: what injections saved, and how much they may waste |
 //! | `control.rs` | [`is_control()`]: who is left alone, to be compared with |
 //! | `claims.rs` | [`Claims`]: one gateway at a LAN interface |
 //! | `port.rs` | [`Port`]: an interface, which may go and come back |
@@ -69,6 +70,7 @@ mod plan;
 mod port;
 mod probe;
 mod progress;
+mod recoveries;
 mod removal;
 mod ring;
 pub mod sandbox;
@@ -101,6 +103,7 @@ pub use plan::{Plan, Step, queue_device};
 pub use port::Port;
 pub use probe::{Allowed, Finding, probe};
 pub use progress::{Progress, STALL};
+pub use recoveries::Recoveries;
 pub use removal::Removal;
 pub use ring::{GoingOut, Ring, RingStats, Wanted};
 pub use scheduling::go_before_most;

@@ -200,6 +200,17 @@ impl SackBlocks {
         &self.blocks[..self.len as usize]
     }
 
+    /// Returns the D-SACK block of an acknowledgment of `ack` (RFC 2883 §4): the first one, if it lies below `ack` or within
+    /// the second.
+    #[inline]
+    pub fn duplicate(&self, ack: Seq) -> Option<SackBlock> {
+        let [first, rest @ ..] = self.as_slice() else { return None };
+        let within = |second: &SackBlock| {
+            first.start.at_or_after(second.start) && first.end.at_or_before(second.end)
+        };
+        (first.start.before(ack) || rest.first().is_some_and(within)).then_some(*first)
+    }
+
     /// How many blocks there are.
     #[inline]
     pub fn len(&self) -> usize {

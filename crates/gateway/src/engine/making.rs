@@ -86,6 +86,10 @@ impl Engine {
             _ => return Err(Refusal::NotKept),
         }
         let len = (frame.len() - link.bytes().len()) as u64;
+        let carries_data = packet.dst == MOBILE && segment.payload_len > 0;
+        if carries_data && !connection.recoveries.inject(segment.seq, segment.payload_len) {
+            return Err(Refusal::SavesTooLittle);
+        }
         if !connection.budget.spend(len) {
             return Err(Refusal::NotEarned);
         }
@@ -110,14 +114,21 @@ pub enum Refusal {
     NoWay,
     /// The connection would inject more than passed in it.
     NotEarned,
+    /// Injections of the connection are mostly lost again, or not needed.
+    SavesTooLittle,
     /// All connections would together inject more than they may.
     NotEarnedByAll,
 }
 
 impl Refusal {
     /// All of them, in the order of [`EngineStats::refused`](super::EngineStats::refused).
-    pub const ALL: [Refusal; 4] =
-        [Refusal::NotKept, Refusal::NoWay, Refusal::NotEarned, Refusal::NotEarnedByAll];
+    pub const ALL: [Refusal; 5] = [
+        Refusal::NotKept,
+        Refusal::NoWay,
+        Refusal::NotEarned,
+        Refusal::SavesTooLittle,
+        Refusal::NotEarnedByAll,
+    ];
 
     /// In words, for counters and captures.
     pub fn name(self) -> &'static str {
@@ -125,6 +136,7 @@ impl Refusal {
             Refusal::NotKept => "not kept",
             Refusal::NoWay => "no way known",
             Refusal::NotEarned => "connection's budget spent",
+            Refusal::SavesTooLittle => "too little saved by earlier ones",
             Refusal::NotEarnedByAll => "budget of all spent",
         }
     }

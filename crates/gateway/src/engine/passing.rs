@@ -227,12 +227,19 @@ impl Engine {
                 let is_there = len > 0 && decoded.payload.end <= ip.len();
                 let passed = if is_there { len + decoded.payload.start as u64 } else { 0 };
                 connection.budget.earn(passed * self.config.limits.injected_per_mille / 1_000);
+                if len > 0 {
+                    connection.recoveries.sender_sent(segment.seq, segment.seq + piece.len);
+                }
                 if len > 0 && is_treated {
                     self.keep((flow, key), (ip, decoded), piece, segment.seq);
                 }
             }
             Heading::Fixed => {
                 if segment.flags.contains(Flags::ACK) {
+                    connection.recoveries.acknowledged(segment.ack);
+                    if let Some(duplicate) = segment.options.sack.duplicate(segment.ack) {
+                        connection.recoveries.duplicate(duplicate.start, duplicate.end);
+                    }
                     self.connections.acknowledge(flow, segment.ack);
                 }
             }

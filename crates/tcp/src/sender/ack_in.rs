@@ -7,7 +7,6 @@ use super::marks::{Arrived, Echo};
 use super::scoreboard::Scoreboard;
 use super::sent::{Acked, Sent};
 use super::tail_probe::Seen;
-use super::undo::dsack_block;
 use super::{Marks, Phase, Sender};
 use crate::congestion::{AckSample, SendLimit};
 use crate::loss::{Advance, Hole, LossVerdict};
@@ -43,7 +42,7 @@ impl Sender {
                 self.recovery.note_sacked(Bytes(newly_sacked), reordering_seen);
             }
         }
-        let dsack = if self.peer.dsack() { dsack_block(ack.sack, ack.ack) } else { None };
+        let dsack = if self.peer.dsack() { ack.sack.duplicate(ack.ack) } else { None };
         if let Some(duplicate) = dsack {
             self.on_dsack(trace, duplicate);
         }

@@ -16,7 +16,7 @@ use crate::loss::{AckContext, Advance, Duplicates, Spurious, Undo};
 use crate::trace::Trace;
 use ackord_events::{CwndReason, Event, RecoveryKind, Sink, SpuriousEvidence};
 use ackord_units::{Bytes, Seq, Span, Time};
-use ackord_wire::{SackBlock, SackBlocks};
+use ackord_wire::SackBlock;
 use std::collections::VecDeque;
 
 /// What the last recovery took, and what is known about whether it was needed.
@@ -154,17 +154,6 @@ impl UndoState {
     }
 }
 
-/// The D-SACK block of an acknowledgment (RFC 2883 §4): the first one, if it lies below the
-/// cumulative acknowledgment or within the second.
-#[inline]
-pub(super) fn dsack_block(blocks: &SackBlocks, ack: Seq) -> Option<SackBlock> {
-    let [first, rest @ ..] = blocks.as_slice() else { return None };
-    let within = |second: &SackBlock| {
-        first.start.at_or_after(second.start) && first.end.at_or_before(second.end)
-    };
-    (first.start.before(ack) || rest.first().is_some_and(within)).then_some(*first)
-}
-
 impl Sender {
     /// A recovery is about to reduce the window.
     pub(super) fn remember(&mut self, kind: RecoveryKind) {
@@ -237,7 +226,7 @@ impl Sender {
     }
 
     fn context(&self, ack: &IncomingAck<'_>) -> AckContext {
-        let now = self.peer.dsack() && dsack_block(ack.sack, ack.ack).is_some();
+        let now = self.peer.dsack() && ack.sack.duplicate(ack.ack).is_some();
         AckContext {
             outstanding: self.queue.flight_size(),
             duplicates: match (now, self.undo.total_duplicates) {
