@@ -199,9 +199,9 @@ impl Engine {
             Heading::Mobile => (&mut connection.to_mobile, &mut connection.from_mobile),
             Heading::Fixed => (&mut connection.from_mobile, &mut connection.to_mobile),
         };
-        // A FIN is acknowledged like data, a SYN before there is any. What is let pass is no evidence.
-        if segment.seq_len() > 0 && !segment.flags.contains(Flags::SYN) && !is_fast {
-            own.sent(now, segment.seq, segment.seq + segment.seq_len());
+        // Nobody waits for a FIN: a host that has left never acknowledges it. What is let pass is no evidence.
+        if len > 0 && !segment.flags.contains(Flags::SYN) && !is_fast {
+            own.sent(now, segment.seq, segment.seq + segment.payload_len);
         }
         if segment.flags.contains(Flags::ACK) && !is_fast {
             other.acknowledged(now, segment.ack);

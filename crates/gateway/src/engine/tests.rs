@@ -187,6 +187,22 @@ fn after_an_outage_the_bytes_that_were_lost_are_retransmitted_as_they_were() {
 }
 
 #[test]
+fn a_fin_that_is_never_acknowledged_is_no_time_under_way() {
+    let mut engine = engine("proxy-tcp");
+    let lan = Interface::Lan(0);
+    let data = packet(lan, segment(1, 1, MSS, 0), 0);
+    see(&mut engine, 0, lan, Way::Out, &data, MSS);
+    let ack = packet(Interface::Wan, segment(1, 1 + MSS, 0, 20), 0);
+    see(&mut engine, 20, lan, Way::In, &ack, 0);
+    let mut fin = segment(1 + MSS, 1, 0, 20);
+    fin.flags = Flags::ACK | Flags::FIN;
+    see(&mut engine, 30, lan, Way::Out, &packet(lan, fin, 0), 0);
+    let connection = engine.connections().iter().next().expect("one");
+    let progress = connection.to_mobile.until(at(9_000));
+    assert_eq!((progress.active, progress.stalls), (Span::from_millis(20), 0));
+}
+
+#[test]
 fn towards_the_fixed_host_a_frame_has_the_header_that_its_interface_is_known_to_need() {
     let (_, injected) = outage("m-tcp", false);
     let acks: Vec<_> = injected.iter().filter(|(_, one)| one.interface == Interface::Wan).collect();
