@@ -8,7 +8,7 @@ mirror() {
     case $1 in
     debian) own=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' 2>/dev/null | head -n 1)} ;;
     debian-security) own=$(apt-get indextargets --format '$(REPO_URI)' 'Label: Debian-Security' 2>/dev/null | head -n 1) ;;
-    ubuntu) own=${UBUNTU_MIRROR:-$(sed -n '/amd64/,/;;/s/.*default_mirror \(.*archive\.ubuntu.*\)/\1/p' /usr/share/debootstrap/scripts/jammy | head -n 1)} ;;
+    ubuntu) own=${UBUNTU_MIRROR:-$(sed -n 's|.*default_mirror \(.*//archive\..*\)|\1|p' /usr/share/debootstrap/scripts/jammy | head -n 1)} ;;
     esac
     echo "${own%/}"
 }
