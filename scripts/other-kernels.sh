@@ -34,12 +34,15 @@ deb=$(ls out/package/ackord_*.deb 2>/dev/null | tail -n 1)
 
 PATH=$PATH:/usr/sbin:/sbin
 mkdir -p "$work" "$out"
+# shellcheck source=scripts/other-kernels/apt.sh
 . "$here/apt.sh"
+# shellcheck source=scripts/other-kernels/images.sh
 . "$here/images.sh"
+# shellcheck source=scripts/other-kernels/boot.sh
 . "$here/boot.sh"
 
 make_root || skip "no root file system could be made, see $work/root.log"
-make_payload "$deb"
+install_package "$deb"
 names=${*:-$(awk '!/^#/ && NF {print $1}' "$here/kernels.txt")}
 failed=0
 for name in $names; do

@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154,SC2034 # the caller's variables
 # Kernels of other suites by apt, with lists, status and keys of their own: nothing of this machine's apt is changed.
 # Sourced by scripts/other-kernels.sh; `work` is its folder.
 

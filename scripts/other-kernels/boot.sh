@@ -1,8 +1,8 @@
-# shellcheck shell=sh
-# A guest: boots, tries, reboots once, tries again, and powers off. Sourced by scripts/other-kernels.sh.
+# shellcheck shell=sh disable=SC2154,SC2034 # the caller's variables
+# A guest: boots, tries, and powers off. Sourced by scripts/other-kernels.sh.
 
-# Seconds that a guest may take with both boots.
-GUEST_SECONDS=${GUEST_SECONDS:-420}
+# Seconds that a guest may take.
+GUEST_SECONDS=${GUEST_SECONDS:-900}
 
 # choose_accelerator KERNEL INITRAMFS: kvm if it really runs a kernel, else tcg; in `accelerator`. A /dev/kvm that
 # answers may still not run one.
@@ -23,23 +23,25 @@ boot() {
     choose_accelerator "$kernel"
     rm -rf "${out:?}/$1"
     mkdir -p "$out/$1"
-    qemu-img create -q -f qcow2 -F raw -b "$PWD/$work/root.ext4" "$work/disk.qcow2"
-    truncate -s 0 "$work/result.tar"
-    truncate -s 64M "$work/result.tar"
+    # Several may run at the same time.
+    disk=$work/$1.qcow2
+    result=$work/$1.tar
+    qemu-img create -q -f qcow2 -F raw -b "$PWD/$work/root.ext4" "$disk"
+    truncate -s 0 "$result"
+    truncate -s 64M "$result"
     began=$(date +%s)
     cpu=max
     [ "$accelerator" = tcg ] || cpu=host
     timeout "$GUEST_SECONDS" qemu-system-x86_64 -accel "$accelerator" -cpu "$cpu" -smp 2 -m 1536 -nic none \
         -display none -monitor none -kernel "$kernel" -initrd "$folder/initramfs.gz" \
         -append "console=ttyS0 root=/dev/vda quiet panic=-1 systemd.show_status=0 net.ifnames=0 mitigations=off" \
-        -drive "file=$work/disk.qcow2,if=virtio,cache=unsafe" \
-        -drive "file=$work/payload.tar,if=virtio,format=raw,readonly=on" \
-        -drive "file=$work/result.tar,if=virtio,format=raw,cache=unsafe" \
+        -drive "file=$disk,if=virtio,cache=unsafe" \
+        -drive "file=$result,if=virtio,format=raw,cache=unsafe" \
         -serial "file:$out/$1/console.log" </dev/null >"$out/$1/qemu.log" 2>&1 || true
     took=$(($(date +%s) - began))
-    rm -f "$work/disk.qcow2"
-    tar -C "$out/$1" -xf "$work/result.tar" 2>/dev/null || true
-    rm -f "$work/result.tar"
+    rm -f "$disk"
+    tar -C "$out/$1" -xf "$result" 2>/dev/null || true
+    rm -f "$result"
     results=$out/$1/results.tsv
     printf 'release\t%s\npackage\t%s\naccelerator\t%s\nseconds\t%s\n' \
         "$release" "$(cat "$folder/version")" "$accelerator" "$took" >"$out/$1/guest.tsv"

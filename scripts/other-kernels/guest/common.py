@@ -47,14 +47,14 @@ def keep(name, text):
         file.write(text)
 
 
-def status(daemon, state="/run/ackord"):
+def status(daemon, state=None):
     """A daemon's status; None before it answers."""
-    asked = subprocess.run([ACKORD, daemon, "status", "--json", "--state", state], capture_output=True)
+    asked = subprocess.run([ACKORD, daemon, "status", "--json", *(["--state", state] if state else [])], capture_output=True)
     return None if asked.returncode else json.loads(asked.stdout)
 
 
-def until(what, function, seconds=30):
-    """Waits until a function returns something true, and returns that."""
+def until(what, function, seconds=120):
+    """Waits until a function returns something true, and returns that. An emulated processor is slow."""
     ends = time.monotonic() + seconds
     while True:
         found = function()
@@ -150,7 +150,7 @@ def finish():
     for daemon in DAEMONS:
         keep(f"journal-{daemon}.txt", run("journalctl", "-o", "short-monotonic", "-u", f"ackord-{daemon}", fails=True))
     keep("kernel.txt", run("dmesg", fails=True))
-    run("tar", "-C", RESULT, "-cf", "/dev/vdc", ".")
+    run("tar", "-C", RESULT, "-cf", "/dev/vdb", ".")
     os.sync()
 
 

@@ -6,7 +6,7 @@
 
 Packets are lost in `air`, behind the interface that a gateway observes.
 """
-import os, subprocess, sys, threading, time
+import os, subprocess, sys, tempfile, threading, time
 from common import Failed, Process, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -75,31 +75,39 @@ def server():
     raise Failed(f"no server: {process.log()[-300:]}")
 
 
-def fetch(octets, seconds=0):
-    """A transfer to the mobile host, of about so many seconds if that is given. Returns its seconds; fails on a wrong byte."""
-    argv = ["ip", "netns", "exec", "mob", sys.executable, f"{HERE}/transfers.py", "fetch", "10.1.0.2", str(PORT),
-            str(octets), str(seconds)]
-    return float(run(*argv, timeout=180))
+def client(*words):
+    """A client at the mobile host. Returns seconds and bytes; fails if a byte was wrong."""
+    argv = ["ip", "netns", "exec", "mob", sys.executable, f"{HERE}/transfers.py", *words]
+    seconds, octets = run(*argv, timeout=300).split()
+    return float(seconds), int(octets)
 
 
-class Fetching:
+def fetch(octets):
+    """A transfer to the mobile host. Returns its seconds."""
+    return client("fetch", "10.1.0.2", str(PORT), str(octets))[0]
+
+
+class Stream:
     """A transfer that goes on while something else is done."""
 
-    def __init__(self, octets, seconds):
-        self.error, self.took = None, None
-        self.thread = threading.Thread(target=self.work, args=(octets, seconds), daemon=True)
+    def __init__(self):
+        self.error, self.result, self.flag = None, None, tempfile.mktemp(prefix="stream-", dir="/run")
+        self.thread = threading.Thread(target=self.work, daemon=True)
         self.thread.start()
+        time.sleep(2)
 
-    def work(self, octets, seconds):
+    def work(self):
         try:
-            self.took = fetch(octets, seconds)
+            self.result = client("stream", "10.1.0.2", str(PORT), self.flag)
         except Exception as error:
             self.error = error
 
     def finish(self):
+        """Lets it end two seconds later. Returns what it came to, in words."""
+        time.sleep(2)
+        open(self.flag, "w").close()
         self.thread.join(200)
-        if self.error:
-            raise self.error
-        if self.took is None:
-            raise Failed("a transfer did not end within 200 s")
-        return self.took
+        os.unlink(self.flag)
+        if self.error or self.result is None:
+            raise self.error or Failed("a transfer did not end within 200 s")
+        return f"a transfer of {self.result[1]} bytes in {self.result[0]:.0f} s, sha256 as sent"

@@ -1,30 +1,24 @@
 #!/usr/bin/env python3
-"""Both boots of a guest: the first tries the daemons from a shell, the second under systemd."""
+"""The smoke test of a guest: its units first, which have been waiting since the boot, then both daemons from a shell."""
 import os, subprocess, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import common
-
-SECOND = "/var/lib/second-boot"
+import common, shell, units
 
 
 def main():
-    os.makedirs(common.RESULT, exist_ok=True)
-    # A log of the journal that survives the reboot is among the results.
-    os.makedirs("/var/log/journal", exist_ok=True)
-    if not os.path.exists(SECOND):
-        import first
-        if first.main():
-            open(SECOND, "w").close()
-            os.sync()
-            subprocess.run(["systemctl", "reboot"], check=False)
-            return
-    else:
-        import second
-        second.main()
+    common.reset(common.RESULT)
+    common.check("both", "installed, nothing enabled", units.installed)
+    common.check("agent", "probe", shell.probe_agent)
+    common.check("gateway", "probe", shell.probe_gateway)
+    units.main()
+    shell.main()
+    common.check("both", "purge", units.purges)
     common.check("both", "finished", lambda: "")
     common.finish()
+
+
+try:
+    main()
+finally:
     subprocess.run(["systemctl", "poweroff"], check=False)
-
-
-main()

@@ -1,16 +1,20 @@
 """Transfers whose bytes are known, and exchanges that a delayed ACK stalls.
 
   transfers.py serve PORT                         answers with as many pseudo-random bytes as are requested
-  transfers.py fetch HOST PORT OCTETS SECONDS     prints the seconds; exits with 1 if a byte is wrong
-  transfers.py stalls PORT [COUNT]                answers each 100 bytes with two writes of 50
-  transfers.py once HOST PORT COUNT               one write and its answer, so many times; prints the median in ms
+  transfers.py fetch HOST PORT OCTETS             prints the seconds; exits with 1 if a byte is wrong
+  transfers.py stream HOST PORT FILE              the same for blocks that are sent until the file exists
+  transfers.py stalls PORT                        answers each 100 bytes with two writes of 50
+  transfers.py once HOST PORT COUNT [PAUSE]       one write and its answer, so many times; prints the median in ms
 """
-import hashlib, random, socket, sys, threading, time
+import hashlib, os, random, socket, sys, threading, time
 
 
-def contents(octets):
-    """Pseudo-random bytes, the same for each call with the same number."""
-    return random.Random(octets).randbytes(octets)
+BLOCK = 20_000
+
+
+def contents(seed, octets):
+    """Pseudo-random bytes, the same for each call with the same numbers."""
+    return random.Random(seed).randbytes(octets)
 
 
 def listen(port, serve):
@@ -24,26 +28,44 @@ def listen(port, serve):
 
 def send(connection):
     with connection:
-        octets, seconds = connection.makefile("rb").readline().split()
-        data, seconds = contents(int(octets)), float(seconds)
-        parts = 100 if seconds else 1
-        for at in range(parts):
-            connection.sendall(data[len(data) * at // parts:len(data) * (at + 1) // parts])
-            time.sleep(seconds / parts)
+        kind, word = connection.makefile("r").readline().split()
+        if kind == "fetch":
+            return connection.sendall(contents(0, int(word)))
+        block = 0
+        while not os.path.exists(word):
+            connection.sendall(contents(block, BLOCK))
+            block += 1
+            time.sleep(0.05)
 
 
-def fetch(host, port, octets, seconds):
+def receive(host, port, request):
     began = time.monotonic()
     with socket.create_connection((host, port), 30) as connection:
         connection.settimeout(60)
-        connection.sendall(b"%d %s\n" % (octets, str(seconds).encode()))
+        connection.sendall(f"{request}\n".encode())
         received = bytearray()
         while part := connection.recv(65536):
             received += part
-    took = time.monotonic() - began
-    if hashlib.sha256(received).digest() != hashlib.sha256(contents(octets)).digest():
+    return bytes(received), time.monotonic() - began
+
+
+def digest(octets):
+    return hashlib.sha256(octets).hexdigest()
+
+
+def fetch(host, port, octets):
+    received, took = receive(host, port, f"fetch {octets}")
+    if digest(received) != digest(contents(0, octets)):
         sys.exit(f"wrong bytes: {len(received)} of {octets} received")
-    print(f"{took:.3f}")
+    print(f"{took:.3f} {len(received)}")
+
+
+def stream(host, port, path):
+    received, took = receive(host, port, f"stream {path}")
+    expected = b"".join(contents(block, BLOCK) for block in range(len(received) // BLOCK))
+    if not received or digest(received) != digest(expected):
+        sys.exit(f"wrong bytes among {len(received)} received")
+    print(f"{took:.3f} {len(received)}")
 
 
 def read(connection, octets):
@@ -62,7 +84,7 @@ def stall(connection):
             connection.sendall(b"y" * 50)
 
 
-def once(host, port, count):
+def once(host, port, count, pause=0.0):
     with socket.create_connection((host, port), 30) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         took = []
@@ -72,6 +94,7 @@ def once(host, port, count):
             if not read(connection, 100):
                 sys.exit("the server closed the connection")
             took.append(time.monotonic() - began)
+            time.sleep(pause)
     print(f"{sorted(took)[count // 2] * 1e3:.3f}")
 
 
@@ -80,8 +103,10 @@ if __name__ == "__main__":
     if command == "serve":
         listen(int(words[0]), send)
     elif command == "fetch":
-        fetch(words[0], int(words[1]), int(words[2]), float(words[3]))
+        fetch(words[0], int(words[1]), int(words[2]))
+    elif command == "stream":
+        stream(words[0], int(words[1]), words[2])
     elif command == "stalls":
         listen(int(words[0]), stall)
     elif command == "once":
-        once(words[0], int(words[1]), int(words[2]))
+        once(words[0], int(words[1]), int(words[2]), *map(float, words[3:]))
