@@ -16,7 +16,7 @@ HZ ?= 250
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo ui agent python docs test test-long quick check cost papers interop accuracy fuzz audit kernel package bench bench-peers ns2-band ns3-band generated fmt
+.PHONY: help demo ui agent python docs test test-long quick check cost papers interop accuracy fuzz audit kernel package bench bench-peers ns2-band ns3-band other-kernels generated fmt
 
 help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -115,6 +115,10 @@ package: ## a static program and a .deb of it, into out/package (installs clang;
 	@scripts/ui.sh tolerant
 	@scripts/install.sh package
 	@scripts/package.sh $(SHIP)
+
+other-kernels: ## both daemons of `make package` on kernels 5.10 to 6.12 in qemu (KERNELS="6.1 6.12"); writes docs/kernels-tested.md
+	@scripts/install.sh other-kernels || echo "install: other-kernels will say SKIPPED" >&2
+	@scripts/other-kernels.sh --page docs/kernels-tested.md $(KERNELS)
 
 bench: ## what a packet costs in the simulator
 	@scripts/install.sh build

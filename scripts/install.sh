@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing for a purpose, and nothing else. Quick when all is there.
 #
-# Usage: scripts/install.sh build|test|agent|check|cost|python|docs|fuzz|kernel|package|ui|bench-peers
+# Usage: scripts/install.sh build|test|agent|check|cost|python|docs|fuzz|kernel|package|other-kernels|ui|bench-peers
 #
 # build        a Rust toolchain and a linker: without them it fails
 # test         cargo-nextest, and tools that some tests use; without these those tests say SKIPPED
@@ -15,6 +15,7 @@
 # kernel       what a Linux kernel is built with, and word of its source (VERSION=6.12): without them it fails
 # package      cargo-deb, what the agent's programs in the kernel are built with, all of it static, and what looks at a
 #              program and a package: without them it fails
+# other-kernels qemu, and what makes a root file system: without them it fails
 # ui           Node and npm: without them it fails; a browser for the tests of interactive reports
 # bench-peers  ns-2, ns-3 and a C++ compiler: without them it fails
 #
@@ -244,6 +245,20 @@ package)
     install_missing
     need_cargo deb 3.8.0
     ;;
+other-kernels)
+    need qemu-system-x86_64 qemu-system-x86
+    need qemu-img qemu-utils
+    need mmdebstrap mmdebstrap
+    # Where Ubuntu's packages are.
+    need debootstrap debootstrap
+    need mke2fs e2fsprogs
+    need cpio cpio
+    need busybox busybox-static
+    need depmod kmod
+    need dpkg-deb dpkg
+    need python3 python3
+    install_missing
+    ;;
 ui)
     # A Node that did not come from Debian has its own npm.
     need node nodejs
@@ -262,7 +277,7 @@ bench-peers)
     install_missing
     ;;
 *)
-    echo "usage: $0 build|test|agent|check|cost|python|docs|fuzz|kernel|package|ui|bench-peers" >&2
+    echo "usage: $0 build|test|agent|check|cost|python|docs|fuzz|kernel|package|other-kernels|ui|bench-peers" >&2
     exit 2
     ;;
 esac

@@ -9,8 +9,7 @@
 mod levers;
 
 use ackord_units::Span;
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
-use std::os::fd::AsRawFd as _;
+use nix::time::{ClockId, clock_getres};
 use std::path::Path;
 
 #[cfg(feature = "bpf")]
@@ -51,29 +50,26 @@ impl Finding {
     }
 }
 
-/// TCP_DELACK_MAX_US (include/uapi/linux/tcp.h), which kernels have from 6.15 on.
-const TCP_DELACK_MAX_US: libc::c_int = 46;
 /// Two jiffies of the slowest clock that kernels are built with (100 Hz).
 const LEAST_OF_ANY: Span = Span::from_millis(20);
 
-/// The shortest bound of delayed acknowledgments that this kernel takes: two jiffies, which it shows by what it takes
-/// for a socket.
-#[allow(unsafe_code, reason = "a socket option without a wrapper")]
+/// Returns one jiffy, the resolution of the kernel's coarse clock (clock_getres(2)).
+fn jiffy() -> Option<Span> {
+    let resolution = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE).ok()?;
+    let nanos = resolution.tv_sec() * 1_000_000_000 + resolution.tv_nsec();
+    // 10,000 Hz and 10 Hz: no kernel is outside.
+    (100_000..=100_000_000).contains(&nanos).then(|| Span::from_nanos(nanos as u64))
+}
+
+/// Returns how many jiffies a second of this kernel has (CONFIG_HZ); 0 if unknown.
+#[cfg_attr(not(feature = "bpf"), allow(dead_code, reason = "only the programs use it"))]
+pub(crate) fn jiffies_per_second() -> u32 {
+    jiffy().map_or(0, |jiffy| (1_000_000_000 + jiffy.as_nanos() / 2).div_euclid(jiffy.as_nanos()) as u32)
+}
+
+/// Returns the shortest bound of delayed acknowledgments that this kernel takes: two jiffies (TCP_TIMEOUT_MIN).
 pub fn least_delack() -> Span {
-    let family = AddressFamily::Inet;
-    let Ok(one) = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None) else {
-        return LEAST_OF_ANY;
-    };
-    // What is just above one jiffy counts as two: at 1000, 300, 250 and 100 Hz.
-    [(1_001, 2_000), (3_334, 6_667), (4_001, 8_000), (10_001_i32, 20_000)]
-        .into_iter()
-        .find(|(micros, _)| {
-            let (value, len) = ((&raw const *micros).cast(), size_of::<i32>() as u32);
-            let level = libc::IPPROTO_TCP;
-            // SAFETY: an integer of this length, to be read.
-            unsafe { libc::setsockopt(one.as_raw_fd(), level, TCP_DELACK_MAX_US, value, len) == 0 }
-        })
-        .map_or(LEAST_OF_ANY, |(_, micros)| Span::from_micros(micros))
+    jiffy().map_or(LEAST_OF_ANY, |jiffy| jiffy + jiffy)
 }
 
 /// What can be told without programs.
@@ -98,7 +94,7 @@ fn circumstances() -> Vec<Finding> {
         .map(|value| format!("net.ipv4.tcp_pingpong_thresh = {}", value.trim_end()))
         .map_err(|_| "this kernel has no net.ipv4.tcp_pingpong_thresh".to_owned());
     vec![
-        Finding::new("kernel", Ok(release.trim_end().to_owned()), "5.18 at least; tried on 6.18"),
+        Finding::new("kernel", Ok(release.trim_end().to_owned()), "5.15 at least: docs/kernels-tested.md"),
         Finding::needed(
             "BTF",
             btf,
@@ -122,6 +118,7 @@ mod tests {
     fn the_shortest_bound_is_two_jiffies_of_some_kernel() {
         let least = least_delack();
         assert!((Span::from_millis(2)..=LEAST_OF_ANY).contains(&least), "{least}");
+        assert!([100, 250, 300, 1000].contains(&jiffies_per_second()), "{}", jiffies_per_second());
     }
 
     #[test]

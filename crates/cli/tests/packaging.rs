@@ -23,7 +23,9 @@ fn systemd_understands_the_units_and_calls_them_well_confined() {
     }
     // Tenths: what a service may have that is on the network and in its devices, or that looks at all processes and runs
     // as root, and not much more.
-    for (daemon, exposure) in [("gateway", "30"), ("agent", "50")] {
+    // Each has a directory of its own: systemd moves one that units with and without DynamicUser= share.
+    let units = [("gateway", "30", "ackord-gateway"), ("agent", "50", "ackord")];
+    for (daemon, exposure, directory) in units {
         let unit = format!("ackord-{daemon}.service");
         let text_of = fs::read_to_string(packaging().join("systemd").join(&unit)).unwrap();
         // Nothing is installed here: neither the program nor its manual.
@@ -32,6 +34,13 @@ fn systemd_understands_the_units_and_calls_them_well_confined() {
         let here: String =
             lines.map(|line| line.replace("/usr/bin/ackord", program) + "\n").collect();
         assert!(here.contains(&format!("ExecStart={program} {daemon} run ")), "{here}");
+        let runtime = format!("RuntimeDirectory={directory}");
+        // What never comes right does not start again for ever.
+        for line in ["RestartSec=5", "StartLimitIntervalSec=1h", "StartLimitBurst=60", &runtime] {
+            assert!(here.lines().any(|one| one == line), "{unit}: no {line}");
+        }
+        let help = said(&output(&[daemon, "status", "--help"]));
+        assert!(help.contains(&format!("[default: /run/{directory}]")), "{help}");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(&unit);
         fs::write(&path, here).unwrap();
@@ -105,7 +114,16 @@ fn shell_scripts_are_sound_to_shellcheck() {
         return;
     }
     let root = packaging().join("..");
-    let own = ["scripts/package.sh", "scripts/package-test.sh", "scripts/install.sh"];
+    let own = [
+        "scripts/package.sh",
+        "scripts/package-test.sh",
+        "scripts/install.sh",
+        "scripts/other-kernels.sh",
+        "scripts/other-kernels/apt.sh",
+        "scripts/other-kernels/boot.sh",
+        "scripts/other-kernels/images.sh",
+        "scripts/other-kernels/init",
+    ];
     let openwrt = [
         "packaging/openwrt/files/etc/init.d/ackord",
         "packaging/openwrt/files/usr/lib/ackord/uci-to-toml.sh",
@@ -215,7 +233,7 @@ fn openwrt_starts_it_with_what_uci_says() {
     assert!(well, "{told}");
     let config = router.path("var/run/ackord/gateway.toml");
     assert!(told.contains(&format!("/usr/bin/ackord gateway run {}\n", text(&config))), "{told}");
-    for line in ["open gateway\n", "set respawn 3600 1 0\n", "set reload_signal HUP\n", "close\n"] {
+    for line in ["open gateway\n", "set respawn 3600 5 60\n", "set reload_signal HUP\n", "close\n"] {
         assert!(told.contains(line), "{line} in {told}");
     }
     let written = router.written().expect("a configuration");

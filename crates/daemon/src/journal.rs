@@ -80,9 +80,6 @@ pub struct Undone {
 impl<C: Change> Journal<C> {
     /// The file's name in the state directory.
     pub const FILE: &'static str = C::FILE;
-    /// The state directory if nobody names another.
-    pub const DIRECTORY: &'static str = "/run/ackord";
-
     /// The journal in this directory, which is made if it is not there. What an earlier process left is undone
     /// first, the latest first.
     ///

@@ -91,7 +91,7 @@ fn filter(level: LogLevel) -> LevelFilter {
 
 /// Whether standard error is the journal's: systemd says which file that is, and whoever has redirected it
 /// since has another one (systemd.exec(5), JOURNAL_STREAM).
-fn goes_to_the_journal() -> bool {
+pub fn goes_to_the_journal() -> bool {
     #[allow(clippy::disallowed_methods, reason = "how systemd says it; where events go, not what")]
     let Ok(said) = std::env::var("JOURNAL_STREAM") else { return false };
     let Ok(stat) = nix::sys::stat::fstat(io::stderr().as_fd()) else { return false };

@@ -252,7 +252,7 @@ impl Daemon {
 /// Answers for metrics. A gateway that cannot does its work all the same, and says so.
 fn metrics_at(listen: SocketAddr, shared: &Arc<Shared>) -> Option<Finding> {
     let error = serve_metrics(listen, Arc::clone(shared)).err()?;
-    tracing::warn!(%listen, %error, "no metrics");
+    tracing::warn!(%listen, %error, "no metrics at {listen}: {error}");
     Some(unserved(listen, &error))
 }
 

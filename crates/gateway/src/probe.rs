@@ -5,7 +5,7 @@
 
 mod interface;
 
-use crate::bpf::{Attachment, Heartbeat, Point, Steer};
+use crate::bpf::{Attachment, Heartbeat, Point, Steer, Suppressor};
 use crate::device::Tap;
 use crate::netlink::{Filter, Netlink};
 use crate::{LinkKind, scheduling};
@@ -72,7 +72,7 @@ impl Finding {
 pub fn probe(interfaces: &[&str]) -> Vec<Finding> {
     let mut findings = vec![kernel()];
     findings.extend(capabilities());
-    findings.extend(programs());
+    findings.extend(programs_confined());
     findings.push(real_time());
     findings.extend(forwarding());
     for name in interfaces {
@@ -126,6 +126,20 @@ fn capabilities() -> Vec<Finding> {
     CAPABILITIES.into_iter().map(finding).collect()
 }
 
+/// The same as [`programs()`], with the rights that a running gateway keeps: some kernels take a program from root that
+/// they refuse without CAP_PERFMON.
+fn programs_confined() -> Vec<Finding> {
+    let tried = std::thread::scope(|scope| {
+        let confined = scope.spawn(|| {
+            // Where it cannot be confined, it has no more rights than a gateway would.
+            let _ = crate::sandbox::confine_thread();
+            programs()
+        });
+        confined.join()
+    });
+    tried.unwrap_or_else(|_| vec![Finding::new("bpf", Allowed::Missing, "no thread", "")])
+}
+
 /// A TAP device, and programs on it.
 fn programs() -> Vec<Finding> {
     let tap = Tap::open(LinkKind::Ethernet);
@@ -143,6 +157,13 @@ fn programs() -> Vec<Finding> {
     let to_do =
         "CONFIG_BPF_SYSCALL in the kernel, CAP_BPF: a queue in the path, ACKs that are removed";
     findings.push(Finding::of("bpf", &program, "maps and programs", to_do));
+    findings.push(match Suppressor::try_load() {
+        Ok(()) => Finding::ok("removal of ACKs", "the kernel takes the program"),
+        Err(error) => {
+            let to_do = "nothing: senders without timestamps gain less";
+            Finding::new("removal of ACKs", Allowed::Limited, error.to_string(), to_do)
+        }
+    });
     let (Ok(tap), Ok(program)) = (&tap, &program) else {
         let without = "not tried without a TAP device and bpf";
         findings.push(Finding::new("TCX", Allowed::Missing, without, ""));
@@ -231,7 +252,7 @@ mod tests {
             findings.iter().find(same).unwrap_or_else(|| panic!("{what}: {findings:#?}"))
         };
         for what in
-            ["kernel", "CAP_BPF", "TAP device", "bpf", "TCX", "clsact", "real-time priority"]
+            ["kernel", "CAP_BPF", "TAP device", "bpf", "removal of ACKs", "TCX", "clsact", "real-time priority"]
         {
             assert!(!of(what, None).reason.is_empty());
         }

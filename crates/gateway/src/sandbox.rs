@@ -31,6 +31,12 @@ pub fn confine(special: Special) -> Result<Confined, SandboxError> {
     sandbox::confine(&GATEWAY, &in_all(special))
 }
 
+/// Confines this thread as a gateway with programs is: what works here works in one.
+pub(crate) fn confine_thread() -> Result<Confined, SandboxError> {
+    let special = Special { programs: true, real_time: false };
+    sandbox::confine_thread(&GATEWAY, &in_all(special))
+}
+
 fn in_all(Special { programs, real_time }: Special) -> Needs {
     let mut capabilities = vec![Capability::CAP_NET_RAW, Capability::CAP_NET_ADMIN];
     capabilities.extend(programs.then_some(Capability::CAP_BPF));

@@ -42,6 +42,26 @@ impl Errors {
         self.render_as(style, &Level::WARNING, "warning")
     }
 
+    /// Returns one line per problem, without the lines of the file: for logs whose lines stand alone.
+    pub fn lines(&self) -> Vec<String> {
+        let file = visible(&self.file);
+        let line = |problem: &Problem| {
+            let place = match &problem.place {
+                Place::Text(range) => {
+                    let at = within(&self.text, range.clone()).start;
+                    format!("{file}:{}", self.text[..at].matches('\n').count() + 1)
+                }
+                Place::File | Place::Override { .. } => file.clone(),
+            };
+            let mut line = format!("{place}: {}", visible(&title(&problem.wrong)));
+            for (_, note) in notes(&problem.wrong) {
+                line.push_str(&format!("; {}", visible(&note)));
+            }
+            line
+        };
+        self.problems.iter().take(MOST_SHOWN).map(line).collect()
+    }
+
     fn render_as(&self, style: Style, level: &Level<'static>, noun: &str) -> String {
         let renderer = match style {
             Style::Plain => Renderer::plain(),

@@ -13,6 +13,7 @@
 //! | `layout.rs` | the same structures, from this side |
 //! | `programs.rs` | `Programs`: loaded, attached, asked and told |
 //! | `rights.rs` | what a process needs for them |
+//! | `refused.rs` | why the kernel refuses them |
 //! | `foreign.rs` | `foreign()`: programs of others at the same hooks |
 //!
 //! All but `layout.rs` takes the feature `bpf`.
@@ -22,6 +23,8 @@ mod foreign;
 pub mod layout;
 #[cfg(feature = "bpf")]
 mod programs;
+#[cfg(feature = "bpf")]
+mod refused;
 #[cfg(feature = "bpf")]
 pub(crate) mod rights;
 

@@ -4,7 +4,7 @@
 //! its descriptors. Nothing is pinned.
 
 use super::layout::{Counts, Raw, RawClass, RawOrder, RawOwner, RawReport, RawSettings};
-use super::rights;
+use super::{refused, rights};
 use crate::names::owners::Owner;
 use crate::names::program;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -36,8 +36,16 @@ use skeleton::{AgentSkel, AgentSkelBuilder};
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// The programs could not be loaded.
-    #[error("the kernel does not take the agent's programs: {0}{advice}", advice = rights::advice())]
-    Load(libbpf_rs::Error),
+    #[error(
+        "the kernel does not take the agent's programs: {reason}{source}{advice}",
+        advice = rights::advice()
+    )]
+    Load {
+        /// Which program, and the verifier's reason, if libbpf has printed one.
+        reason: String,
+        /// The error.
+        source: libbpf_rs::Error,
+    },
     /// A program could not be attached.
     #[error("the kernel does not attach `{program}`: {source}{advice}", advice = rights::advice())]
     Attach {
@@ -115,13 +123,16 @@ impl Programs {
     /// # Errors
     /// Without CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, or where the kernel is too old or has no BTF.
     pub fn load() -> Result<Programs, KernelError> {
-        // libbpf would write what the verifier says to standard error.
-        libbpf_rs::set_print(None);
+        refused::listen();
         // A process loads them once or, in tests, a few times: so little is never given back.
         let place: &'static mut MaybeUninit<OpenObject> =
             Box::leak(Box::new(MaybeUninit::uninit()));
-        let open = AgentSkelBuilder::default().open(place).map_err(KernelError::Load)?;
-        let mut skeleton = open.load().map_err(KernelError::Load)?;
+        let failed = |source| KernelError::Load { reason: refused::reason(), source };
+        let mut open = AgentSkelBuilder::default().open(place).map_err(failed)?;
+        if let Some(rodata) = open.maps.rodata_data.as_mut() {
+            rodata.CONFIG_HZ = crate::probe::jiffies_per_second();
+        }
+        let mut skeleton = open.load().map_err(failed)?;
         if let Some(bss) = skeleton.maps.bss_data.as_mut() {
             for (place, (name, mask)) in bss.interpreters.iter_mut().zip(program::prefixes()) {
                 (place.name, place.mask) = (name, mask);

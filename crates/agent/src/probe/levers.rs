@@ -30,7 +30,7 @@ pub fn probe() -> Vec<Finding> {
     }));
     let mut programs = match Programs::load() {
         Ok(programs) => {
-            let remark = "CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON; 5.18";
+            let remark = "CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON; 5.15";
             found.push(Finding::new("programs", Ok("the kernel takes them".to_owned()), remark));
             programs
         }
@@ -140,7 +140,7 @@ fn adopting(programs: &mut Programs, own: &Own, settings: RawSettings) -> Findin
 fn cleaning(programs: &mut Programs, settings: RawSettings) -> Finding {
     let how = programs.pass(Pass::Look, settings);
     let how = how.map(|_| "a pass over all sockets".to_owned()).map_err(|error| error.to_string());
-    Finding::new("cleaning up", how, "at its end, and after a crash; 5.18")
+    Finding::new("cleaning up", how, "at its end, and after a crash; 5.15")
 }
 
 /// A connection of this process to itself.

@@ -152,7 +152,11 @@ mod with_programs {
         if arguments.adopt {
             tracing::info!(connections = daemon.adopt()?, "adopted");
         }
-        daemon.run(&wishes, until(arguments.span), |news| tell(news, &logs, console))?;
+        let mut repeats = service::Repeats::default();
+        daemon.run(&wishes, until(arguments.span), |news| match news {
+            News::Trouble(what) if !repeats.is_new(what, monotonic()) => {}
+            news => tell(news, &logs, console),
+        })?;
         if arguments.span.is_some() || arguments.json {
             show(&daemon, arguments.json, console)?;
         }
@@ -235,10 +239,10 @@ mod with_programs {
             News::Began(config, undone) => {
                 service::tell_undone(undone);
                 let cgroup =
-                    config.cgroup.as_ref().map_or("all".into(), |path| path.to_string_lossy());
-                tracing::info!(%cgroup, by = config.by.name(), "following connections; `ackord agent status` shows what it does");
+                    config.cgroup.as_ref().map_or("all processes".into(), |path| path.to_string_lossy());
+                tracing::info!(%cgroup, by = config.by.name(), "following connections of {cgroup}; `ackord agent status` shows what it does");
             }
-            News::StandsAside(why) => tracing::warn!(why, "stands aside: only observes"),
+            News::StandsAside(why) => tracing::warn!(why, "only observes: {why}"),
             News::Reloaded(config) => {
                 logs.set_level(config.log.level);
                 tracing::info!("reloaded");
@@ -254,14 +258,17 @@ mod with_programs {
                 use ackord_agent::lever::Standing;
                 let lever = lever.name();
                 match standing {
-                    Standing::AtWork { .. } => tracing::info!(application, lever, "begins"),
+                    Standing::AtWork { .. } => {
+                        tracing::info!(application, lever, "{lever} begins for {application}");
+                    },
                     Standing::Withdrawn { why, .. } => {
-                        tracing::warn!(application, lever, why = why.told(), "is withdrawn");
+                        let why = why.told();
+                        tracing::warn!(application, lever, why, "{lever} is withdrawn for {application}: {why}");
                     }
-                    _ => tracing::info!(application, lever, "is watched anew"),
+                    _ => tracing::info!(application, lever, "{lever} is observed again for {application}"),
                 }
             }
-            News::Trouble(what) => tracing::warn!(what, "trouble"),
+            News::Trouble(what) => tracing::warn!(what, "{what}"),
             News::Second => {}
         }
     }

@@ -42,10 +42,10 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Fai
         config.state.clone_from(state);
     }
     let machine = super::machine(&config);
-    if let Some(warnings) = warnings(&file, &config, &machine) {
-        console.complain(&warnings.render_warnings(console.error_style()));
-    }
     let logs = Logs::start(config.log).map_err(DaemonFailure::Log)?;
+    if let Some(warnings) = warnings(&file, &config, &machine) {
+        service::tell_warnings(&warnings, console);
+    }
     let path = arguments.config.path().map(PathBuf::from);
     // Both before there is any thread, and the first while the process still may.
     go_before_most();
@@ -73,10 +73,10 @@ fn tell(news: &News<'_>, logs: &Logs, console: &Console) {
         News::Reloaded(config, reload) => {
             logs.set_level(config.log.level);
             if reload.changes.is_empty() {
-                tracing::info!("reloaded: nothing is different");
+                tracing::info!("reloaded: no change");
             }
             for Change { path, from, to, .. } in &reload.changes {
-                tracing::info!(key = path, from, to, "reloaded");
+                tracing::info!(key = path, from, to, "reloaded: {path} was {from}, is {to}");
             }
         }
         News::NotReloaded(error) => {
@@ -87,14 +87,15 @@ fn tell(news: &News<'_>, logs: &Logs, console: &Console) {
             service::tell_not_reloaded(error, file, console);
         }
         News::Standing(rule, Standing::StoodDown { harm, .. }) => {
-            tracing::warn!(rule, why = harm.words(), "the remedy stands down");
+            let why = harm.words();
+            tracing::warn!(rule, why, "the remedy of rule {rule} stands down: {why}");
         }
-        News::Standing(rule, _) => tracing::info!(rule, "the remedy is tried anew"),
+        News::Standing(rule, _) => tracing::info!(rule, "the remedy of rule {rule} is tried again"),
         News::Interface(interface, true) => {
-            tracing::info!(interface, "the interface is there again")
+            tracing::info!(interface, "interface {interface} is there again")
         }
         News::Interface(interface, false) => {
-            tracing::warn!(interface, "there is no such interface now; waiting for it");
+            tracing::warn!(interface, "interface {interface} is missing; waiting for it");
         }
         News::Second => {}
     }

@@ -9,7 +9,8 @@ use ackord_gateway::watch::{
     self, Change, ClassStatus, Compared, DelayStatus, FlowStatus, QueueState, QueueStatus,
     Severity, Standing, Status, SubscriberStatus,
 };
-use ackord_gateway::{Journal, SOCKET};
+use ackord_gateway::SOCKET;
+use ackord_gateway::config::GatewayConfig;
 use ackord_report::document::{Block, Cell, Document, Section, Table};
 use ackord_report::table;
 use ackord_units::Span;
@@ -24,7 +25,7 @@ const SHOWN_SUBSCRIBERS: usize = 20;
 #[derive(Args)]
 pub(crate) struct Whom {
     /// The state directory of the gateway
-    #[arg(long, value_name = "DIRECTORY", default_value = Journal::DIRECTORY)]
+    #[arg(long, value_name = "DIRECTORY", default_value = GatewayConfig::STATE)]
     pub(super) state: PathBuf,
 }
 

@@ -2,6 +2,10 @@
 //!
 //! Only what the programs here use. The kernel's verifier looks at everything; what is found here is a label
 //! that stands nowhere, which would be a defect of a program.
+//!
+//! A slot of the stack (8 bytes) is stored as a whole, or its first bytes are stored last: without CAP_PERFMON, which a
+//! gateway gives up, kernels 5.15 to 6.5 refuse a store to a part of a slot whose beginning holds a known number.
+//! [`Assembler::finish`] checks this.
 
 /// A register. The context is in `R1` at first, answers of calls are in `R0`, `R1` to `R5` do not outlive a
 /// call, `R10` is the end of the stack.
@@ -119,6 +123,35 @@ const EXIT: u8 = 0x90;
 /// What a constant of eight bytes stands for: the address of the first value of a map, or a map.
 const MAP: u8 = 1;
 const MAP_VALUE: u8 = 2;
+
+impl Instruction {
+    /// Where on the stack it stores, and how many bytes; nothing if it does not.
+    fn stored(&self) -> Option<(i16, i16)> {
+        let is_store = matches!(self.code & 0x07, class::STORE | class::STORE_REGISTER);
+        let is_on_stack = self.registers & 0x0f == Reg::R10 as u8;
+        let len = match self.code & 0x18 {
+            0x10 => 1,
+            0x08 => 2,
+            0x00 => 4,
+            _ => 8,
+        };
+        (is_store && is_on_stack).then_some((self.offset, len))
+    }
+}
+
+/// Returns the first instruction that stores to a part of a stack slot whose beginning was stored before.
+fn partial_store(code: &[Instruction]) -> Option<usize> {
+    let mut begun = std::collections::BTreeSet::new();
+    code.iter().position(|one| {
+        let Some((at, len)) = one.stored() else { return false };
+        let slot = at.div_euclid(8);
+        let is_partial = len < 8 && begun.contains(&slot);
+        if at.rem_euclid(8) == 0 {
+            begun.insert(slot);
+        }
+        is_partial
+    })
+}
 
 /// A program in the making.
 #[derive(Debug, Default)]
@@ -275,6 +308,7 @@ impl Assembler {
             let distance = to as i64 - from as i64 - 1;
             self.code[from].offset = i16::try_from(distance).expect("programs here are short");
         }
+        debug_assert_eq!(partial_store(&self.code), None, "older kernels refuse this program");
         self.code
     }
 }
@@ -312,6 +346,21 @@ mod tests {
             (0x95, 0x00, 0, 0),
         ];
         assert_eq!(as_bytes, expected);
+    }
+
+    #[test]
+    fn finds_a_store_to_a_part_of_a_slot_whose_beginning_was_stored() {
+        let stores = |places: &[(Size, i16)]| {
+            let mut program = Assembler::default();
+            for (size, at) in places {
+                program.store(*size, (Reg::R10, *at), 0);
+                program.store(*size, (Reg::R9, *at), 0);
+            }
+            partial_store(&program.code)
+        };
+        assert_eq!(stores(&[(Size::Four, -24), (Size::Four, -20)]), Some(2));
+        assert_eq!(stores(&[(Size::Eight, -8), (Size::Two, -8)]), Some(2));
+        assert_eq!(stores(&[(Size::Four, -20), (Size::Four, -24), (Size::Eight, -24)]), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //!
 //! Not kept on the way: a packet's priority, its socket, its timestamps.
 
-use super::assembler::{Alu, Assembler, Helper, If, Instruction, Reg, Size};
+use super::assembler::{Assembler, Helper, If, Instruction, Reg, Size};
 use super::heartbeat::Heartbeat;
 use super::sys::Program;
 use super::{AT_MARK, LET_PASS};
@@ -70,27 +70,23 @@ impl Steer {
 
     /// The mark is in `R7`. Where there is no memory the packet goes without it.
     fn put_mark_in_front(self, program: &mut Assembler, without: crate::bpf::assembler::Label) {
-        let prefix = self.prefix();
         program.set(Reg::R1, Reg::R6);
         program.set(Reg::R2, Steer::PREFIX as i32);
         program.set(Reg::R3, 0);
         program.call(Helper::ChangeHead);
         program.jump_if(If::NotEqual, Reg::R0, 0, without);
-        let word = |at: usize| {
-            let bytes: [u8; 4] = prefix[at..at + 4].try_into().expect("four");
-            i32::from_ne_bytes(bytes)
-        };
-        for at in [0, 4, 8] {
-            program.store(Size::Four, (Reg::R10, at - 24), word(at as usize));
+        // By whole slots of the stack, see `assembler.rs`. The mark begins the last one, at -8.
+        let mut slots = [0; 16];
+        slots[2..14].copy_from_slice(&self.prefix());
+        slots[14..].copy_from_slice(&LOCAL_TYPE.to_be_bytes());
+        for (slot, bytes) in slots.as_chunks::<8>().0.iter().enumerate() {
+            program.set_long(Reg::R1, u64::from_ne_bytes(*bytes));
+            program.store(Size::Eight, (Reg::R10, -24 + 8 * slot as i16), Reg::R1);
         }
-        let kind = i16::from_ne_bytes(LOCAL_TYPE.to_be_bytes());
-        program.store(Size::Two, (Reg::R10, -12), i32::from(kind));
-        program.store(Size::Two, (Reg::R10, -10), Reg::R7);
-        program.alu32(Alu::ShiftRight, Reg::R7, 16);
-        program.store(Size::Two, (Reg::R10, -8), Reg::R7);
+        program.store(Size::Four, (Reg::R10, -8), Reg::R7);
         program.set(Reg::R1, Reg::R6);
         program.set(Reg::R2, 0);
-        program.stack_address(Reg::R3, -24);
+        program.stack_address(Reg::R3, -22);
         program.set(Reg::R4, Steer::PREFIX as i32);
         program.set(Reg::R5, 0);
         program.call(Helper::StoreBytes);
@@ -109,8 +105,6 @@ impl Steer {
         let (front, rest) = frame.split_first_chunk::<12>()?;
         let [high, low, a, b, c, d, ..] = rest else { return None };
         let marked = *front == self.prefix() && [*high, *low] == LOCAL_TYPE.to_be_bytes();
-        // Stored as two halves, the lower one first, each in this machine's order.
-        let half = |bytes| u32::from(u16::from_ne_bytes(bytes));
-        marked.then(|| half([*a, *b]) | half([*c, *d]) << 16)
+        marked.then(|| u32::from_ne_bytes([*a, *b, *c, *d]))
     }
 }

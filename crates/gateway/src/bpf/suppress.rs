@@ -164,6 +164,11 @@ impl Suppressor {
         Ok(Suppressor { rules, attachment })
     }
 
+    /// Tries whether the kernel takes the program; it is attached nowhere.
+    pub(crate) fn try_load() -> io::Result<()> {
+        Rules::load(LinkKind::Ethernet, 1).map(drop)
+    }
+
     /// Removes duplicate ACKs that ask for a byte of this range, until that has lasted.
     ///
     /// # Errors
@@ -305,9 +310,10 @@ fn read_v4(program: &mut Assembler, tcp: Label, pass: Label) {
     program.alu(Alu::Add, Reg::R8, Reg::R7);
     for (at, from) in [(stack::KEY, 12), (stack::KEY_DST, 16)] {
         program.store(Size::Eight, (Reg::R10, at), 0);
-        program.store(Size::Four, (Reg::R10, at + 8), i32::from_ne_bytes([0, 0, 0xff, 0xff]));
         program.load(Size::Four, Reg::R1, (Reg::R10, stack::IP + from));
+        // The second half of a slot first, see `assembler.rs`.
         program.store(Size::Four, (Reg::R10, at + 12), Reg::R1);
+        program.store(Size::Four, (Reg::R10, at + 8), i32::from_ne_bytes([0, 0, 0xff, 0xff]));
     }
     program.jump(tcp);
 }
@@ -335,8 +341,8 @@ fn read_tcp(program: &mut Assembler, flows: &HashMap<FlowKey, Entry>, pass: Labe
     program.alu(Alu::ShiftLeft, Reg::R1, 2);
     program.alu(Alu::Sub, Reg::R9, Reg::R1);
     program.load(Size::Four, Reg::R1, (Reg::R10, stack::TCP));
-    program.store(Size::Four, (Reg::R10, stack::KEY_PORTS), Reg::R1);
     program.store(Size::Four, (Reg::R10, stack::KEY_PORTS + 4), 0);
+    program.store(Size::Four, (Reg::R10, stack::KEY_PORTS), Reg::R1);
     program.set_map(Reg::R1, flows.descriptor());
     program.stack_address(Reg::R2, stack::KEY);
     program.call(Helper::MapLookup);

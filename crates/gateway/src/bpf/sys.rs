@@ -214,6 +214,14 @@ impl<K: Plain, V: Plain> HashMap<K, V> {
     }
 }
 
+/// The end of a verifier's log: the last instruction and what is wrong with it, without its statistics.
+fn complaint(log: &str) -> String {
+    let lines = log.trim_end_matches('\0').lines().map(str::trim);
+    let is_reason = |line: &&str| !line.is_empty() && !line.starts_with("processed ");
+    let lines: Vec<&str> = lines.filter(is_reason).collect();
+    lines[lines.len().saturating_sub(2)..].join(": ")
+}
+
 /// A program of tc that the kernel has verified.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -263,10 +271,8 @@ impl Program {
                 log.resize(LOG, 0);
                 // For its log alone.
                 let _ = load(&mut log).map(descriptor);
-                let said = String::from_utf8_lossy(&log);
-                let said = said.trim_end_matches('\0').lines().rev().take(12);
-                let said: Vec<&str> = said.collect::<Vec<_>>().into_iter().rev().collect();
-                Err(failed(&format!("the verifier refuses {name}: {}", said.join(" | ")), errno))
+                let log = String::from_utf8_lossy(&log);
+                Err(failed(&format!("the verifier refuses {name}: {}", complaint(&log)), errno))
             }
             Err(errno) => Err(failed(&format!("the kernel does not load {name}"), errno)),
         }
@@ -341,5 +347,21 @@ impl Program {
         bpf(command::PROGRAM_TEST_RUN, &mut run).map_err(|errno| failed("no test run", errno))?;
         after.truncate(run.data_size_out as usize);
         Ok((run.retval as i32, after))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_complaint_is_the_last_instruction_and_its_defect() {
+        let log = "0: (bf) r6 = r1\n109: (62) *(u32 *)(r10 -4) = 0\nattempt to corrupt spilled pointer on stack\n\
+                   processed 79 insns (limit 1000000)\n\0\0";
+        assert_eq!(
+            complaint(log),
+            "109: (62) *(u32 *)(r10 -4) = 0: attempt to corrupt spilled pointer on stack"
+        );
+        assert_eq!(complaint(""), "");
     }
 }

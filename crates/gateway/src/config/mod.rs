@@ -156,9 +156,10 @@ pub struct HarmConfig {
 impl GatewayConfig {
     /// Where metrics are served where nothing else is said.
     pub const METRICS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9469);
-    /// Where the state is where nothing else is said: nothing that is undone at the next start outlives
-    /// the machine's memory.
-    pub const STATE: &str = "/run/ackord";
+    /// Where the state is where nothing else is said: nothing that is undone at the next start outlives the machine's
+    /// memory. Not the agent's directory: systemd moves one that units with and without `DynamicUser=` share, from under
+    /// whichever runs.
+    pub const STATE: &str = "/run/ackord-gateway";
     /// The share of connections left alone where nothing else is said.
     pub const CONTROL: &str = "5 %";
 

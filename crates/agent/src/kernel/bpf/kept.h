@@ -72,8 +72,9 @@ struct {
 	__type(value, struct owner);
 } owners SEC(".maps");
 
-/* 0 where the kernel does not say. */
-extern unsigned int CONFIG_HZ __kconfig __weak;
+/* Jiffies per second, set before the programs are loaded; 0 if unknown. Not the kernel's configuration file: few kernels
+ * have /proc/config.gz, and a machine need not have /boot. */
+const volatile unsigned int CONFIG_HZ = 0;
 
 struct settings settings = {};
 struct interpreter interpreters[INTERPRETERS] = {};
