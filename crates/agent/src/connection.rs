@@ -44,6 +44,11 @@ const ENOUGH_SEGMENTS: u32 = 8;
 
 impl Connection {
     pub(crate) fn new(application: u16, report: &Report) -> Connection {
+        // What there was before it was followed is not this agent's.
+        let figures = match report.was_there || report.is_late {
+            true => report.figures,
+            false => Figures::default(),
+        };
         Connection {
             application,
             arm: report.arm,
@@ -51,9 +56,8 @@ impl Connection {
             levers: report.levers,
             was_there: report.was_there,
             began_with: 0,
-            // What there was before it was followed is not this agent's.
-            figures: if report.was_there { report.figures } else { Figures::default() },
-            base: if report.was_there { report.figures } else { Figures::default() },
+            figures,
+            base: figures,
             acks: None,
             ordered: RawOrder::default(),
             quick_for: 0,

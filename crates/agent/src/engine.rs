@@ -71,6 +71,8 @@ pub struct Stats {
     pub connections: u64,
     /// Those for which there was no room.
     pub unfollowed: u64,
+    /// Connections of unnamed applications that were not followed.
+    pub unnamed: u64,
     /// Orders given.
     pub orders: u64,
 }
@@ -194,6 +196,7 @@ impl Engine {
         }
         let Some(one) = self.applications.get_mut(usize::from(index)) else { return false };
         one.connections += 1;
+        one.late += u64::from(report.is_late);
         one.living += 1;
         let settled =
             Lever::ALL.into_iter().filter(|lever| one.trial(*lever).is_settled(report.at));
@@ -305,6 +308,14 @@ impl Engine {
         // What these lost before a lever was at work says nothing of it.
         let adopted = self.connections.values_mut().filter(|one| one.was_there);
         adopted.filter(|one| begun.contains(&one.application)).for_each(|one| one.join(one.arm));
+    }
+
+    /// Takes the number of connections that programs have passed over, by class.
+    pub fn passed_over(&mut self, of_class: impl Fn(u16) -> u64) {
+        for (index, one) in (0_u16..).zip(&mut self.applications) {
+            one.passed_over = of_class(class_of(index));
+        }
+        self.stats.unnamed = of_class(0);
     }
 
     /// The history of an application says this.

@@ -169,6 +169,8 @@ pub struct Report {
     pub levers: u8,
     /// Whether it was there before the agent.
     pub was_there: bool,
+    /// Whether it was passed over when it began, and is followed since it became old enough for a stall.
+    pub is_late: bool,
     /// The bound of its delayed acknowledgments; none where it is the kernel's own.
     pub delack_max: Option<Span>,
     /// A transfer that is over.
@@ -233,6 +235,7 @@ impl Report {
             own: Own(raw.own),
             levers: raw.levers,
             was_there: raw.way == 3,
+            is_late: raw.way == 4,
             delack_max: (raw.delack_max_us > 0).then(|| micros(raw.delack_max_us)),
             transfer,
             retransmitted: raw.retransmitted,

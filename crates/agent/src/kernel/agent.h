@@ -22,7 +22,7 @@ enum { OWN_NODELAY = 1, OWN_QUICKACK = 2, OWN_DELACK = 4, OWN_MARK = 8 };
 enum { LEVER_NODELAY = 1, LEVER_DELACK = 2, LEVER_QUICK = 4 };
 
 /* How a connection came to be known, and which end it is. */
-enum { WAY_ACTIVE = 1, WAY_PASSIVE = 2, WAY_ADOPTED = 3 };
+enum { WAY_ACTIVE = 1, WAY_PASSIVE = 2, WAY_ADOPTED = 3, WAY_LATE = 4 };
 
 /* With `acked_us`: the acknowledgment left by itself after a wait, for the timer struck. */
 #define ALONE 0x80000000
@@ -158,6 +158,45 @@ struct settings {
 };
 
 enum { BY_CGROUP = 1, BY_PROGRAM = 2, BY_PORT = 3, BY_SERVICE = 4 };
+
+/* Address at which a socket listens; all zero for any. */
+struct listening {
+	__u64 netns;
+	__u32 ip[4]; /* network order */
+	__u16 port;
+	__u16 family;
+	__u32 unused;
+};
+
+/* What connections inherit from the socket that accepts them. */
+struct origin {
+	__u64 program;
+	__u32 pid;
+	__u8 own;
+	__u8 unused[3];
+};
+
+/* A connection before its storage is allocated. */
+struct young {
+	__u64 cookie;
+	struct origin origin;
+	__u32 opened_us;
+	__u32 check; /* of all of it: two processors may have written a part each */
+};
+
+/* Program of a process. */
+struct known {
+	__u64 key;
+	__u64 program;
+	__u64 check;
+};
+
+/* Connections of a class that are followed in a window of time, on one processor. */
+struct budget {
+	__u64 passed_over; /* connections that were not followed, in all */
+	__u32 window;
+	__u32 followed;
+};
 
 /* Process of a socket that was created before the programs were attached. */
 struct owner {

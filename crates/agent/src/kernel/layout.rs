@@ -131,6 +131,16 @@ pub struct RawOwner {
     pub unused: u32,
 }
 
+/// Connections of a class that were followed, on one processor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+#[allow(missing_docs, reason = "agent.h says what each is")]
+pub struct RawBudget {
+    pub passed_over: u64,
+    pub window: u32,
+    pub followed: u32,
+}
+
 const _: () = {
     assert!(size_of::<RawReport>() == 8 * 8 + 17 * 4 + 32 + 3 * 2 + 5 + 1 + 8 + 64);
     assert!(offset_of!(RawReport, arrival) % 8 == 0);

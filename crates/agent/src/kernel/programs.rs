@@ -3,7 +3,7 @@
 //! They live as long as [`Programs`] does: when the process ends, however it ends, the kernel takes them away with
 //! its descriptors. Nothing is pinned.
 
-use super::layout::{Counts, Raw, RawClass, RawOrder, RawOwner, RawReport, RawSettings};
+use super::layout::{Counts, Raw, RawBudget, RawClass, RawOrder, RawOwner, RawReport, RawSettings};
 use super::rights;
 use crate::names::owners::Owner;
 use crate::names::program;
@@ -85,6 +85,8 @@ pub struct Passed {
 #[derive(Debug)]
 pub struct Attached {
     _links: Vec<Link>,
+    /// The program that observes arriving packets, which is called for each of them.
+    arrivals: Option<Link>,
 }
 
 /// The programs.
@@ -148,17 +150,38 @@ impl Programs {
         let fd = cgroup.as_raw_fd();
         let programs = &self.skeleton.progs;
         let mut links = Vec::new();
-        // First what others need: whose socket it is before it connects.
-        for (program, one) in [
-            ("created", &programs.created),
-            ("chosen", &programs.chosen),
-            ("arrived", &programs.arrived),
-            ("told", &programs.told),
-        ] {
+        for (program, one) in [("chosen", &programs.chosen), ("told", &programs.told)] {
             let link = one.attach_cgroup(fd);
             links.push(link.map_err(|source| KernelError::Attach { program, source })?);
         }
-        Ok(Attached { _links: links })
+        let mut attached = Attached { _links: links, arrivals: None };
+        self.observe_arrivals(&mut attached, cgroup, true)?;
+        Ok(attached)
+    }
+
+    /// Attaches or detaches the program that observes arriving packets. Others stay.
+    ///
+    /// # Errors
+    /// As for [`Programs::attach`].
+    pub fn observe_arrivals(
+        &self,
+        attached: &mut Attached,
+        cgroup: BorrowedFd<'_>,
+        is_wanted: bool,
+    ) -> Result<(), KernelError> {
+        if is_wanted != attached.arrivals.is_some() {
+            let attach = || self.skeleton.progs.arrived.attach_cgroup(cgroup.as_raw_fd());
+            let link = is_wanted.then(attach).transpose();
+            let failed = |source| KernelError::Attach { program: "arrived", source };
+            attached.arrivals = link.map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether a connection older than the shortest stall had a packet since the last call.
+    pub fn take_old_seen(&mut self) -> bool {
+        let bss = self.skeleton.maps.bss_data.as_mut();
+        bss.is_some_and(|bss| std::mem::take(&mut bss.is_old_seen) != 0)
     }
 
     /// From now on this holds.
@@ -209,6 +232,14 @@ impl Programs {
             .classes
             .update(&u32::from(class).to_ne_bytes(), what.bytes(), MapFlags::ANY)
             .map_err(KernelError::Map)
+    }
+
+    /// Returns how many connections of a class were not followed.
+    pub fn passed_over(&self, class: u16) -> u64 {
+        let key = u32::from(class).to_ne_bytes();
+        let read = self.skeleton.maps.budgets.lookup_percpu(&key, MapFlags::ANY);
+        let each = read.ok().flatten().into_iter().flatten();
+        each.filter_map(|bytes| RawBudget::read(&bytes)).map(|one| one.passed_over).sum()
     }
 
     /// Which class an application belongs to.

@@ -49,6 +49,7 @@ pub(crate) fn describe(engine: &Engine, circumstances: Circumstances) -> Status 
     let useful = |one: &Application| Lever::ALL.iter().any(|lever| one.trial(*lever).is_at_work());
     let nothing_to_gain =
         enough && circumstances.hosts.is_empty() && !engine.applications().iter().any(useful);
+    let unobserved = engine.stats().unnamed + sum(|one| one.connections_unobserved);
     let mut status = Status {
         process: Process::now(
             ackord_daemon::unix_s() - circumstances.began_unix_s,
@@ -59,7 +60,8 @@ pub(crate) fn describe(engine: &Engine, circumstances: Circumstances) -> Status 
         by: circumstances.by,
         acts: engine.config().acts,
         connections: engine.connections().len() as u64,
-        connections_in_all: engine.stats().connections,
+        connections_in_all: engine.stats().connections + unobserved,
+        connections_unobserved: unobserved,
         unfollowed: engine.stats().unfollowed,
         treated: sum(|one| one.treated),
         control: sum(|one| one.control),
@@ -147,6 +149,7 @@ fn application(one: &Application) -> ApplicationStatus {
         name: one.name().to_owned(),
         connections,
         connections_in_all,
+        connections_unobserved: one.unobserved(),
         treated,
         control,
         bytes: total.bytes,

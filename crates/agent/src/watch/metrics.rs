@@ -40,8 +40,13 @@ fn connections(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {
         Metric("connections", "Connections it follows, by what is done", None),
         groups.into(),
     )?;
-    let seen = Metric("connections_seen", "Connections it has followed", None);
+    let seen = Metric("connections_seen", "Connections since its start", None);
     page.counter(seen, status.connections_in_all)?;
+    let unobserved = "Of these, connections that were too short and too many to be followed";
+    page.counter(
+        Metric("connections_unobserved", unobserved, None),
+        status.connections_unobserved,
+    )?;
     let unfollowed = "Connections for which there was no room";
     page.counter(Metric("connections_unfollowed", unfollowed, None), status.unfollowed)
 }

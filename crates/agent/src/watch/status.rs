@@ -25,8 +25,10 @@ pub struct Status {
     pub stands_aside: Option<String>,
     /// Connections it follows.
     pub connections: u64,
-    /// Connections it has followed.
+    /// Connections there were since its start.
     pub connections_in_all: u64,
+    /// Of these, those that were not followed: there were many, each shorter than any stall, and nothing was at work.
+    pub connections_unobserved: u64,
     /// Connections for which there was no room.
     pub unfollowed: u64,
     /// Of those it follows, treated and left alone.
@@ -61,6 +63,8 @@ pub struct ApplicationStatus {
     pub connections: u64,
     /// In all.
     pub connections_in_all: u64,
+    /// Of all, those that were not followed: there were many, each shorter than any stall, and nothing was at work.
+    pub connections_unobserved: u64,
     /// Of those it has, treated.
     pub treated: u64,
     /// And left alone.

@@ -154,7 +154,7 @@ mod with_programs {
         }
         daemon.run(&wishes, until(arguments.span), |news| tell(news, &logs, console))?;
         if arguments.span.is_some() || arguments.json {
-            show(&daemon, arguments.json, console)?;
+            show(&mut daemon, arguments.json, console)?;
         }
         daemon.close()?;
         tracing::info!("ended");
@@ -201,7 +201,7 @@ mod with_programs {
         if left.is_empty() { Ok(()) } else { Err(DaemonFailure::StillThere(left.len()).into()) }
     }
 
-    fn show(daemon: &Daemon, json: bool, console: &Console) -> Result<(), Failure> {
+    fn show(daemon: &mut Daemon, json: bool, console: &Console) -> Result<(), Failure> {
         let status = daemon.status();
         let text = match json {
             true => data::to_json(&status),

@@ -63,6 +63,7 @@ static __always_inline void leaves(struct bpf_sock_ops *ops)
 	}
 	now = now_us();
 	note_event(facts, now);
+	note_old(facts, now);
 	if (ops->skb_len)
 		facts->sent_us = now;
 	if (facts->unacknowledged)

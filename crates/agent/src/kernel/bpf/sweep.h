@@ -52,7 +52,7 @@ static __always_inline void adopt(struct tcp_sock *tcp, struct sock_common *comm
 		return;
 	}
 	facts->cgroup = cgroup;
-	facts->application = application_of(facts);
+	facts->application = application_of(cgroup, facts->program);
 	if (settings.by == BY_PORT)
 		/* Who listens is not known; well-known ports are low. */
 		facts->application = local < remote ? local : remote;
@@ -72,9 +72,9 @@ static __always_inline void adopt(struct tcp_sock *tcp, struct sock_common *comm
 	__sync_fetch_and_add(&counts.followed, 1);
 }
 
-/* Assigns its process to a socket that was created before the programs were attached. Connections that a listening
- * socket accepts from now on inherit it. */
-static __always_inline void own(struct tcp_sock *tcp)
+/* Assigns its process to a socket that was created before the programs were attached, and to connections that a listening
+ * one accepts from now on. */
+static __always_inline void own(struct tcp_sock *tcp, struct sock_common *common)
 {
 	struct sock *sk = &tcp->inet_conn.icsk_inet.sk;
 	__u64 inode = BPF_CORE_READ(sk, sk_socket, file, f_inode, i_ino);
@@ -83,6 +83,26 @@ static __always_inline void own(struct tcp_sock *tcp)
 
 	if (!inode || !owner)
 		return;
+	if (common->skc_state == TCP_LISTEN) {
+		struct origin origin = {.program = owner->program, .pid = owner->pid}, *known;
+		struct listening at = {
+			.netns = common->skc_net.net->net_cookie,
+			.port = common->skc_num,
+			.family = common->skc_family,
+		};
+
+		if (at.family == AF_INET)
+			at.ip[0] = common->skc_rcv_saddr;
+		else if (bpf_core_field_exists(common->skc_v6_rcv_saddr))
+			BPF_CORE_READ_INTO(&at.ip, common, skc_v6_rcv_saddr);
+		known = bpf_map_lookup_elem(&listeners, &at);
+		/* Then it has listened while the programs were there, and its options are known, too. */
+		if (known && known->pid == origin.pid)
+			return;
+		if (!bpf_map_update_elem(&listeners, &at, &origin, BPF_ANY))
+			__sync_fetch_and_add(&counts.owned, 1);
+		return;
+	}
 	facts = bpf_sk_storage_get(&sockets, tcp, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!facts || facts->pid)
 		return;
