@@ -1,156 +1,187 @@
 #!/usr/bin/env python3
-"""What the agent costs hosts that only open and close connections: processor time without and with it, in pairs.
+"""What the agent costs a host that only opens and closes connections: processor time without and with it, in pairs.
 
-  benches/agent/churn.py [PAIRS] [--count=N] [--hooks] [--older] [--noisy]      20 pairs of 20,000 connections
+  benches/agent/churn.py [PAIRS] [--hooks] [--older] [--long]      200 pairs of 2,000 connections
 
-A client and a server in C (`churn.c`, built with cc), both in one control group and in a network namespace of its own,
-exchange one request (100 bytes) and one answer (1,000 bytes) on each connection. Each pair does the same work without and
-with the agent (defaults), in random order, in ten parts of which the least counts, as
-the least disturbed by other processes; `--hooks` adds a third: programs that do nothing at the agent's hooks, which is
-what the kernel takes to call any program there. With
-`--older` the server was there before the agent, which cannot assign it to its process in another network namespace. Counted is the control group (`usage_usec`, with the network's work that is
-done in place of its processes), kernel threads that free memory or do deferred work (ksoftirqd, rcu, kworker), and the
-agent's process until its last reports are taken. Not its start.
+A client and a server in C (`churn.c`, built with cc) on one processor, in a network namespace of their own, exchange one
+request (100 bytes) and one answer (1,000 bytes) on each connection. There are two such pairs of programs, each in a control
+group of its own, and an agent that observes one of the two: pairs of works of 2,000 connections in random order, of which
+other processes of the machine disturb both alike. Counted are the control group (`usage_usec`, with the network's work that
+is done in place of its processes), kernel threads that free memory or do deferred work (ksoftirqd, rcu, kworker), and what
+the agent's process takes more than without connections. Of the logarithms of the ratios: mean and 95 % interval (Student's
+t). Then, with the kernel's count on, calls and time of each program per connection (both ends).
 
-Of the logarithms of the ratios: mean and 95 % interval (Student's t). Then, with the kernel's count on, calls and time of
-each program per connection (both ends). Root; prints SKIPPED where something is missing. Leaves nothing behind.
+  --hooks   in place of the agent programs that do nothing, at its hooks: what the kernel takes to call any
+  --older   the server is older than the agent, which cannot assign it to a process in another network namespace
+  --long    beside them a connection lasts and carries a byte every 10 ms, so that arriving packets are observed throughout
+
+Root; prints SKIPPED where something is missing. Leaves nothing behind.
 """
 import contextlib, glob, math, os, random, shutil, subprocess, sys, time
 import bpf
-from programs import World, interval, numbers, quiet, told
+from programs import World, interval, numbers, remove
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PORT, PARTS, IDLE_S = "7908", 10, 0.2
+COUNT, PORT, PROGRAMS = 2_000, "7908", ["chosen", "told", "arrived"]
 # The agent knows the programs by then, and has seen that no connection lasts.
-SETTLED_S = 5.5
+SETTLED_S = 6
 # Both ends on one processor: where the scheduler puts them changes what a connection costs by a factor of two.
 ON_ONE = ["taskset", "--cpu-list", "0"]
-PROGRAMS = ["chosen", "told", "arrived"]
+LONG = """
+import socket, threading, time
+s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(1)
+c = socket.create_connection(s.getsockname()); a, _ = s.accept()
+while True: c.send(b"x"); a.recv(1); time.sleep(0.01)
+"""
 
 
 def used(group):
     with open(os.path.join(group, "cpu.stat")) as stat:
-        return int(next(line.split()[1] for line in stat if line.startswith("usage_usec "))) / 1e6
+        return int(next(line.split()[1] for line in stat if line.startswith("usage_usec ")))
 
 
 def kernel_threads():
-    """Processor time of the kernel's threads for deferred work, s."""
-    total = 0
+    """Processor time of each of the kernel's threads for deferred work, us."""
+    times = {}
     for path in glob.glob("/proc/[0-9]*/comm"):
         try:
             with open(path) as comm:
                 if not comm.read().startswith(("ksoftirqd/", "rcu", "kworker/")):
                     continue
             with open(path.replace("/comm", "/schedstat")) as schedstat:
-                total += int(schedstat.read().split()[0])
+                times[path] = int(schedstat.read().split()[0]) / 1e3
         except OSError:
             continue  # it has just ended
-    return total / 1e9
+    return times
 
 
 class Churn:
-    """A server, and clients, in a network namespace of their own."""
+    """A server and clients in a control group."""
 
-    def __init__(self, world, count):
-        self.world, self.count = world, count
-        self.program = os.path.join(world.folder, "churn")
-        subprocess.run(["cc", "-O2", "-o", self.program, os.path.join(HERE, "churn.c")], check=True)
-        keeper = world.start(["unshare", "--net", "sh", "-c", "ip link set lo up && exec sleep infinity"], outside=True)
-        self.inside = ["nsenter", f"--net=/proc/{keeper.pid}/ns/net", "--"]
-        for _ in range(100):
-            time.sleep(0.05)
-            if b"sleep" in open(f"/proc/{keeper.pid}/cmdline", "rb").read():
-                break
+    def __init__(self, world, group, inside, program):
+        self.world, self.group, self.inside, self.program = world, group, inside, program
         self.server = None
-        self.begin()
 
-    def begin(self):
-        """Starts the server, anew if there is one."""
-        if self.server:
-            self.world.end(self.server)
-        self.server = self.world.start(ON_ONE + self.inside + [self.program, "serve", PORT])
+    def enter(self):
+        self.world.enter(self.group)
+
+    def begin(self, port):
+        self.port = port
+        self.server = self.world.start(ON_ONE + self.inside + [self.program, "serve", port], preexec_fn=self.enter)
         time.sleep(0.3)
 
-    def work(self, count=None):
-        self.world.run(ON_ONE + self.inside + [self.program, "connect", PORT, str(count or self.count)])
+    def work(self):
+        subprocess.run(ON_ONE + self.inside + [self.program, "connect", self.port, str(COUNT)], preexec_fn=self.enter,
+                       stdin=subprocess.DEVNULL, check=True, timeout=60)
 
-    def spent(self, has_agent):
-        """Processor time of a work, s: all, and of it the agent's process and kernel threads."""
-        time.sleep(IDLE_S)
-        before = used(self.world.group), kernel_threads(), used(self.world.agents_group)
+    def spent(self):
+        """Processor time of a connection, us: both ends, and kernel threads meanwhile."""
+        mine, threads = used(self.group), kernel_threads()
         self.work()
-        mine = used(self.world.group) - before[0]
-        # Reports are taken every 100 ms, freed memory is given back within as much.
-        time.sleep(0.2)
-        threads = kernel_threads() - before[1]
-        own = used(self.world.agents_group) - before[2] if has_agent else 0.0
-        return mine + threads + own, own, threads
+        # Memory is freed after a grace period of RCU.
+        time.sleep(0.03)
+        after = kernel_threads()
+        deferred = sum(time - threads.get(path, 0) for path, time in after.items())
+        return (used(self.group) - mine) / COUNT, deferred / COUNT
 
 
-def measure(world, churn, how):
-    agent = world.agent("") if how == "with" else None
-    try:
-        if "--older" not in sys.argv:
-            churn.begin()
-        churn.work(2_000)
-        if agent:
-            time.sleep(SETTLED_S)
-        quiet()
-        with bpf.empty_at(world.group) if how == "hooks" else contextlib.nullcontext():
-            parts = [churn.spent(agent is not None) for _ in range(PARTS)]
-        own = sum(part[1] for part in parts) / PARTS
-        least = min(parts, key=lambda part: part[0] - part[1])
-        return least[0] - least[1] + own, own, least[2]
-    finally:
-        if agent:
-            world.end(agent)
+def figures(world, churns, pairs, idle):
+    """Of each pair both ends and kernel threads, us a connection: without and with; and the agent's process."""
+    before, began, found = used(world.agents_group), time.monotonic(), []
+    for _ in range(pairs):
+        both = {}
+        for how in random.sample([0, 1], 2):
+            both[how] = churns[how].spent()
+        found.append((both[0], both[1]))
+    more = used(world.agents_group) - before - idle * (time.monotonic() - began)
+    return found, more / pairs / COUNT
 
 
-def compared(of, against):
-    mean, half = interval([math.log(one[0] / other[0]) for one, other in zip(of, against)])
-    return "x{:.3f} [{:.3f}, {:.3f}]".format(*(math.exp(at) for at in (mean, mean - half, mean + half)))
+def idle_of(world):
+    """What the agent's process takes without connections, us a second."""
+    before = used(world.agents_group)
+    time.sleep(5)
+    return (used(world.agents_group) - before) / 5
 
 
-def by_program(world, churn):
+def by_program(churn, pairs):
     """Calls and time of each program per connection, by the kernel's count, whose own time is in it."""
-    agent = world.agent("")
-    if "--older" not in sys.argv:
-        churn.begin()
-    churn.work(2_000)
-    time.sleep(SETTLED_S)
     with bpf.counting():
         before = bpf.programs(PROGRAMS)
-        churn.work()
+        for _ in range(pairs):
+            churn.work()
         after = bpf.programs(PROGRAMS)
-    world.end(agent)
     print("\n| program | calls a connection | ns a call | ns a connection | BPF instructions |")
     print("| --- | --- | --- | --- | --- |")
-    for name in (name for name in PROGRAMS if name in after):
+    for name in (name for name in PROGRAMS if name in after and name in before):
         calls, time_ns = (after[name][at] - before[name][at] for at in (0, 1))
-        print(f"| `{name}` | {calls / churn.count:.1f} | {time_ns / max(calls, 1):.0f} | {time_ns / churn.count:.0f} "
+        count = pairs * COUNT
+        print(f"| `{name}` | {calls / count:.1f} | {time_ns / max(calls, 1):.0f} | {time_ns / count:.0f} "
               f"| {after[name][2]} |")
+
+
+@contextlib.contextmanager
+def observer(world):
+    """The agent, or programs that do nothing, at the first control group."""
+    if "--hooks" in sys.argv:
+        with bpf.empty_at(world.group):
+            yield False
+        return
+    agent = world.agent("")
+    yield True
+    world.end(agent)
+
+
+def told(values):
+    mean, half = interval(values)
+    return f"{mean:.2f} ± {half:.2f}"
+
+
+def compare(world, churns, pairs):
+    if "--older" in sys.argv:
+        churns[1].begin(PORT)
+    churns[0].begin(str(int(PORT) + 1))
+    with observer(world) as is_agent:
+        if "--older" not in sys.argv:
+            churns[1].begin(PORT)
+        if "--long" in sys.argv:
+            world.start(churns[1].inside + [sys.executable, "-c", LONG])
+        churns[1].work()
+        time.sleep(SETTLED_S if is_agent else 0)
+        idle = idle_of(world)
+        found, own = figures(world, churns, pairs, idle)
+        logs = [math.log((sum(with_) + own) / sum(without)) for without, with_ in found]
+        mean, half = interval(logs)
+        print(f"{pairs} pairs of {COUNT} connections, 95 % intervals; us of processor time a connection, both ends\n")
+        print("| | both ends | kernel threads | the agent's process |\n| --- | --- | --- | --- |")
+        for how, name in enumerate(["without", "with"]):
+            ends, deferred = (told([one[how][at] for one in found]) for at in (0, 1))
+            print(f"| {name} | {ends} | {deferred} | {f'{own:.2f}' if how else ''} |")
+        print("\nwith to without: x{:.3f} [{:.3f}, {:.3f}]".format(*(math.exp(mean + at) for at in (0, -half, half))))
+        if is_agent:
+            print(f"The agent's process takes {idle / 1e4:.2f} % of a core without connections.")
+            by_program(churns[1], max(pairs // 20, 5))
 
 
 def main():
     for tool in ("cc", "unshare", "nsenter", "ip", "taskset"):
         if not shutil.which(tool):
             sys.exit(f"SKIPPED: no {tool}")
-    pairs = numbers(20)
-    count = int(next((word.split("=")[1] for word in sys.argv if word.startswith("--count=")), 20_000))
-    ways = ["without", "with"] + (["hooks"] if "--hooks" in sys.argv else [])
     with World() as world:
-        churn = Churn(world, count // PARTS)
-        figures = {how: [] for how in ways}
-        for _ in range(pairs):
-            for how in random.sample(ways, len(ways)):
-                figures[how].append(measure(world, churn, how))
-        print(f"{pairs} pairs of {count} connections, 95 % intervals; us of processor time a connection, both ends\n")
-        print("| | all | of it kernel threads | of it the agent's process | to without |\n| --- | --- | --- | --- | --- |")
-        for how in ways:
-            each = [told([one[at] / churn.count * 1e6 for one in figures[how]], 2).strip() for at in (0, 2, 1)]
-            ratio = "" if how == "without" else compared(figures[how], figures["without"])
-            print(f"| {how} | {each[0]} | {each[1]} | {each[2]} | {ratio} |")
-        by_program(world, churn)
+        program = os.path.join(world.folder, "churn")
+        subprocess.run(["cc", "-O2", "-o", program, os.path.join(HERE, "churn.c")], check=True)
+        keeper = world.start(["unshare", "--net", "sh", "-c", "ip link set lo up && exec sleep infinity"], outside=True)
+        inside = ["nsenter", f"--net=/proc/{keeper.pid}/ns/net", "--"]
+        time.sleep(0.5)
+        unobserved = world.group + "-unobserved"
+        os.mkdir(unobserved)
+        churns = [Churn(world, group, inside, program) for group in (unobserved, world.group)]
+        try:
+            compare(world, churns, numbers(200))
+        finally:
+            if churns[0].server:
+                world.end(churns[0].server)
+            remove(unobserved)
 
 
 if __name__ == "__main__":

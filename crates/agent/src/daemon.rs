@@ -22,9 +22,9 @@ mod upkeep;
 
 use crate::application::Allowed;
 use crate::config::{AgentConfig, OnExit};
-use crate::engine::{Do, Engine};
+use crate::engine::{Do, Engine, Turn};
 use crate::kernel::layout::RawSettings;
-use crate::kernel::{Pass, Programs, foreign};
+use crate::kernel::{KernelError, Pass, Programs, foreign};
 use crate::lever::{Lever, Standing};
 use crate::names::owners::Which;
 use crate::names::{Named, Names, UNKNOWN};
@@ -296,6 +296,7 @@ impl Daemon {
                     }
                     Ok(())
                 }
+                Do::Turn(turn) => self.turn(*turn),
                 Do::Transfer(..) | Do::Nodelay(_) | Do::Gone(_) | Do::Reordered(..) => Ok(()),
             };
             if let Err(error) = done {
@@ -307,6 +308,20 @@ impl Daemon {
                 tell(&News::Trouble(&error.to_string()));
             }
         }
+    }
+
+    /// Begins a turn of the whole host: first for connections that open from now on, then for those that are open.
+    fn turn(&mut self, turn: Turn) -> Result<(), KernelError> {
+        self.settings.untreated = u32::from(turn == Turn::Untreated);
+        self.programs.set(self.settings);
+        let pass = match turn {
+            Turn::Untreated => Pass::Hold,
+            Turn::Treated => Pass::Give,
+            Turn::Over => return Ok(()),
+        };
+        let passed = self.programs.pass(pass, self.settings)?;
+        passed.adopted.iter().filter_map(Report::of).for_each(|report| self.take(&report));
+        Ok(())
     }
 
     fn answer(&mut self, question: Question) {
@@ -346,8 +361,9 @@ impl Daemon {
         }
         self.config = config;
         let is_at_work = self.kept.is_some();
-        let nodelay_held = self.settings.nodelay_held;
-        self.settings = RawSettings { nodelay_held, ..settings(&self.config, is_at_work) };
+        let RawSettings { nodelay_held, untreated, .. } = self.settings;
+        let settings = settings(&self.config, is_at_work);
+        self.settings = RawSettings { nodelay_held, untreated, ..settings };
         self.programs.set(self.settings);
         let engine = self.config.engine(is_at_work, self.engine.config().delack_least);
         let config = &self.config;
@@ -412,6 +428,7 @@ fn settings(config: &AgentConfig, acts: bool) -> RawSettings {
         own_pid: std::process::id(),
         control_per_mille: u32::from(config.control_per_mille()),
         nodelay_held: 0,
+        untreated: 0,
     }
 }
 

@@ -160,5 +160,9 @@ int each(struct bpf_iter__tcp *context)
 		own(tcp, common);
 	else if (settings.pass == PASS_BACK)
 		back(tcp);
+	else if (settings.pass == PASS_HOLD)
+		hold(tcp);
+	else if (settings.pass == PASS_GIVE)
+		give(tcp, common, context->meta->seq);
 	return 0;
 }

@@ -71,7 +71,9 @@ struct facts {
 	__u8 way;
 	__u8 unacknowledged; /* data has come that no packet of ours has acknowledged */
 	__u8 arrivals;
-	__u8 unused[6];
+	__u8 held;   /* TCP_NODELAY was taken back for a turn without settings */
+	__u8 waits;  /* opened in such a turn; WAITS_REPORT: only its report is missing */
+	__u8 unused[4];
 	struct arrival arrival[ARRIVALS];
 };
 
@@ -143,8 +145,10 @@ struct counts {
 	__u64 owned;        /* sockets to which a pass assigned their process */
 };
 
+enum { WAITS_SETTINGS = 1, WAITS_REPORT = 2 };
+
 /* What is asked of one pass over all sockets. */
-enum { PASS_ADOPT = 1, PASS_CLEAN = 2, PASS_OWN = 3, PASS_BACK = 4 };
+enum { PASS_ADOPT = 1, PASS_CLEAN = 2, PASS_OWN = 3, PASS_BACK = 4, PASS_HOLD = 5, PASS_GIVE = 6 };
 
 struct settings {
 	__u32 mark;         /* the bit that selects the table of quick routes; 0: not used */
@@ -155,6 +159,7 @@ struct settings {
 	__u32 own_pid;      /* sockets of the agent are left alone */
 	__u32 control_per_mille; /* of the connections that are adopted */
 	__u32 nodelay_held; /* nobody gets TCP_NODELAY: it could not be journaled */
+	__u32 untreated;    /* a turn of the whole host without settings */
 };
 
 enum { BY_CGROUP = 1, BY_PROGRAM = 2, BY_PORT = 3, BY_SERVICE = 4 };
@@ -195,7 +200,8 @@ struct known {
 struct budget {
 	__u64 passed_over; /* connections that were not followed, in all */
 	__u32 window;
-	__u32 followed;
+	__u16 followed;
+	__u16 late; /* of all classes, kept with the first */
 };
 
 /* Process of a socket that was created before the programs were attached. */

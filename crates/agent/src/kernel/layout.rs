@@ -119,6 +119,7 @@ pub struct RawSettings {
     pub own_pid: u32,
     pub control_per_mille: u32,
     pub nodelay_held: u32,
+    pub untreated: u32,
 }
 
 /// Process of a socket that was created before the programs were attached.
@@ -138,7 +139,8 @@ pub struct RawOwner {
 pub struct RawBudget {
     pub passed_over: u64,
     pub window: u32,
-    pub followed: u32,
+    pub followed: u16,
+    pub late: u16,
 }
 
 const _: () = {
@@ -146,7 +148,7 @@ const _: () = {
     assert!(offset_of!(RawReport, arrival) % 8 == 0);
     assert!(size_of::<RawClass>() == 12);
     assert!(size_of::<RawOrder>() == 8);
-    assert!(size_of::<RawSettings>() == 32);
+    assert!(size_of::<RawSettings>() == 36);
     assert!(size_of::<RawOwner>() == 16);
 };
 

@@ -68,6 +68,10 @@ pub enum Pass {
     Own,
     /// Sockets that were named before get back what was done about Nagle's algorithm.
     Back,
+    /// Connections lose their settings for a turn of the whole host without any.
+    Hold,
+    /// That turn is over.
+    Give,
     /// Nothing is done: whether it could be.
     Look,
 }
@@ -77,7 +81,7 @@ pub enum Pass {
 pub struct Passed {
     /// Connections adopted, or levers put back.
     pub count: u64,
-    /// The connections that were adopted.
+    /// The connections that were adopted, or opened during a turn without settings and have got theirs.
     pub adopted: Vec<RawReport>,
 }
 
@@ -195,6 +199,7 @@ impl Programs {
         bss.settings.own_pid = settings.own_pid;
         bss.settings.control_per_mille = settings.control_per_mille;
         bss.settings.nodelay_held = settings.nodelay_held;
+        bss.settings.untreated = settings.untreated;
     }
 
     /// What they have counted.
@@ -329,7 +334,7 @@ impl Programs {
         let number = |counts: Counts| match pass {
             Pass::Adopt => counts.followed,
             Pass::Own => counts.owned,
-            Pass::Clean | Pass::Back | Pass::Look => counts.cleaned,
+            Pass::Clean | Pass::Back | Pass::Hold | Pass::Give | Pass::Look => counts.cleaned,
         };
         let before = number(self.counts());
         let raw = match pass {
@@ -337,6 +342,8 @@ impl Programs {
             Pass::Clean => 2,
             Pass::Own => 3,
             Pass::Back => 4,
+            Pass::Hold => 5,
+            Pass::Give => 6,
             Pass::Look => 0,
         };
         self.set(RawSettings { pass: raw, ..settings });

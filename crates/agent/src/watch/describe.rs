@@ -3,6 +3,7 @@
 use super::control::{ExplainAnswer, Explained, Of};
 use super::status::{
     ApplicationStatus, HistoryStatus, HostStatus, LeverStatus, ReachedStatus, Standing, Status,
+    TurnsStatus,
 };
 use crate::application::Application;
 use crate::cgroups::Cgroups;
@@ -69,6 +70,7 @@ pub(crate) fn describe(engine: &Engine, circumstances: Circumstances) -> Status 
         refused: circumstances.refused,
         orders: engine.stats().orders,
         stands_aside: circumstances.stands_aside,
+        turns: turns(engine),
         applications,
         nothing_to_gain,
         hosts: circumstances.hosts,
@@ -79,6 +81,13 @@ pub(crate) fn describe(engine: &Engine, circumstances: Circumstances) -> Status 
     status.health.extend(unreached(engine));
     status.health.sort_by_key(|one| one.severity);
     status
+}
+
+/// What turns have shown, as long as they are taken and thereafter.
+fn turns(engine: &Engine) -> Option<TurnsStatus> {
+    let compared = engine.turns_compared();
+    let is_shown = engine.switches() || compared.blocks > 0;
+    is_shown.then(|| TurnsStatus::of(compared, engine.is_turn_treated()))
 }
 
 fn findings(status: &Status) -> Vec<Finding> {

@@ -3,7 +3,8 @@
 //! Plain data, filled once a second. Units stand in the names; counters count since the start; what the reader of
 //! another version does not know is ignored, and what the writer did not know is empty.
 
-use ackord_daemon::status::{Compared, Process};
+use ackord_daemon::status::{Change, Compared, Process};
+use ackord_daemon::switchback::LinkCompared;
 use ackord_daemon::{Finding, Published};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -41,6 +42,8 @@ pub struct Status {
     pub refused: u64,
     /// Orders given to single connections.
     pub orders: u64,
+    /// What settings do to the host as a whole; absent without turns.
+    pub turns: Option<TurnsStatus>,
     /// Applications, those that lose most first.
     pub applications: Vec<ApplicationStatus>,
     /// Hosts to which packets overtake each other.
@@ -51,6 +54,51 @@ pub struct Status {
     pub nothing_to_gain: bool,
     /// What is worth knowing, the worst first.
     pub health: Vec<Finding>,
+}
+
+/// Turns of the whole host with settings, compared with turns without: changes in percent. Each is absent until there are
+/// two complete blocks of turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TurnsStatus {
+    /// Whether settings are at work in the present turn.
+    pub treated_now: bool,
+    /// Complete blocks of turns.
+    pub blocks: u64,
+    /// Bytes delivered in a turn, both ways.
+    pub delivered_percent: Option<Change>,
+    /// Time in exchanges, per byte delivered.
+    pub time_per_byte_percent: Option<Change>,
+    /// Data segments sent, per byte delivered.
+    pub segments_per_byte_percent: Option<Change>,
+    /// Time in exchanges of applications without a setting, per byte that they delivered.
+    pub others_time_per_byte_percent: Option<Change>,
+}
+
+impl TurnsStatus {
+    /// Returns the description of what turns have shown so far.
+    pub fn of(compared: &LinkCompared, treated_now: bool) -> TurnsStatus {
+        let [delivered, time_per_byte, segments_per_byte, others] =
+            compared.log_ratios.map(|ratio| ratio.map(Change::of));
+        TurnsStatus {
+            treated_now,
+            blocks: compared.blocks as u64,
+            delivered_percent: delivered,
+            time_per_byte_percent: time_per_byte,
+            segments_per_byte_percent: segments_per_byte,
+            others_time_per_byte_percent: others,
+        }
+    }
+
+    /// Returns each change with the name of what changes.
+    pub fn changes(&self) -> [(&'static str, Option<Change>); 4] {
+        [
+            ("delivered", self.delivered_percent),
+            ("time per byte", self.time_per_byte_percent),
+            ("segments per byte", self.segments_per_byte_percent),
+            ("time per byte of others", self.others_time_per_byte_percent),
+        ]
+    }
 }
 
 /// An application.

@@ -14,6 +14,8 @@
  * nothing. */
 #define WINDOW_SHIFT 18
 #define FOLLOWED 32
+/* The same for those that have become old enough, of all classes: with a long round trip these are all. */
+#define FOLLOWED_LATE 128
 
 static __always_inline __u64 cgroup_of(struct tcp_sock *tcp)
 {
@@ -146,18 +148,25 @@ static __always_inline struct origin *accepted_by(struct bpf_sock_ops *ops)
 	return bpf_map_lookup_elem(&listeners, &at);
 }
 
-/* Answers whether a connection for which nothing is to be done has to go without being followed. */
-static __always_inline int is_passed_over(__u32 class, __u64 now)
+static __always_inline struct budget *budget_of(__u32 class, __u64 now)
 {
 	struct budget *budget = bpf_map_lookup_elem(&budgets, &class);
 	__u32 window = now >> WINDOW_SHIFT;
 
+	if (budget && budget->window != window) {
+		budget->window = window;
+		budget->followed = budget->late = 0;
+	}
+	return budget;
+}
+
+/* Answers whether a connection for which nothing is to be done has to go without being followed. */
+static __always_inline int is_passed_over(__u32 class, __u64 now)
+{
+	struct budget *budget = budget_of(class, now);
+
 	if (!budget)
 		return 0;
-	if (budget->window != window) {
-		budget->window = window;
-		budget->followed = 0;
-	}
 	if (budget->followed >= FOLLOWED) {
 		budget->passed_over++;
 		return 1;
@@ -272,7 +281,9 @@ static __always_inline void opened(struct bpf_sock_ops *ops, __u8 way)
 	facts = follow(&one, sk, tcp);
 	if (!facts)
 		return;
-	if (is_something)
+	if (is_something && settings.untreated)
+		facts->waits = WAITS_SETTINGS;
+	else if (is_something)
 		apply(ops, facts, class);
 	bpf_sock_ops_cb_flags_set(ops, AWAKE_FLAGS);
 	report_by_ops(ops, facts, tcp, one.now, REPORT_OPENED);
@@ -282,7 +293,8 @@ static __always_inline void opened(struct bpf_sock_ops *ops, __u8 way)
 static __always_inline void grown(struct bpf_sock_ops *ops, struct bpf_sock *sk)
 {
 	struct begins one = {.way = WAY_LATE};
-	__u32 now = tick_us();
+	__u64 now = tick_us();
+	struct budget *budget;
 	struct origin *origin;
 	struct tcp_sock *tcp;
 	struct young *young;
@@ -290,8 +302,13 @@ static __always_inline void grown(struct bpf_sock_ops *ops, struct bpf_sock *sk)
 
 	one.cookie = bpf_get_socket_cookie(ops);
 	young = recall(one.cookie);
-	if (young && now - young->opened_us < STALL_US)
+	if (young && (__u32)now - young->opened_us < STALL_US)
 		return;
+	/* Its next round trip is another chance. */
+	budget = budget_of(0, now);
+	if (!budget || budget->late >= FOLLOWED_LATE)
+		return;
+	budget->late++;
 	tcp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
 	if (!tcp)
 		return;
@@ -321,10 +338,12 @@ static __always_inline void round_trip(struct bpf_sock_ops *ops)
 
 	if (!sk)
 		return;
-	facts = bpf_sk_storage_get(&sockets, sk, 0, 0);
-	if (!facts || !facts->cookie)
+	if (ops->bpf_sock_ops_cb_flags == YOUNG_FLAGS) {
 		grown(ops, sk);
-	else if (!is_asleep(facts, sk))
+		return;
+	}
+	facts = bpf_sk_storage_get(&sockets, sk, 0, 0);
+	if (facts && facts->cookie && !is_asleep(facts, sk))
 		bpf_sock_ops_cb_flags_set(ops, AWAKE_FLAGS);
 }
 
