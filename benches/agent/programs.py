@@ -90,8 +90,9 @@ class World:
 
     def start(self, argv, outside=False, **more):
         """Begins a program that goes on, in the group unless it is to be one of elsewhere."""
-        more = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | more
-        process = subprocess.Popen(argv, preexec_fn=None if outside else self.enter, stdin=subprocess.DEVNULL, **more)
+        more = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL,
+                "preexec_fn": None if outside else self.enter} | more
+        process = subprocess.Popen(argv, **more)
         self.running.append(process)
         return process
 

@@ -44,6 +44,9 @@ pub struct Application {
     /// Of these, treated and control, by levers that are tried, as of the last look.
     pub(crate) treated: u64,
     pub(crate) control: u64,
+    /// Connections that its programs did not follow when they began, and how many of these they follow since.
+    pub(crate) passed_over: u64,
+    pub(crate) late: u64,
     /// What its history says.
     advice: Option<Advice>,
     /// The bound that its connections got last: new ones begin with it.
@@ -63,6 +66,8 @@ impl Application {
             living: 0,
             treated: 0,
             control: 0,
+            passed_over: 0,
+            late: 0,
             advice: None,
             delack_max: None,
         }
@@ -105,7 +110,12 @@ impl Application {
 
     /// Connections: all so far, those that live, and of these treated and control.
     pub fn counted(&self) -> [u64; 4] {
-        [self.connections, self.living, self.treated, self.control]
+        [self.connections + self.unobserved(), self.living, self.treated, self.control]
+    }
+
+    /// Returns how many connections were not followed, because there were many and nothing was to be done for them.
+    pub fn unobserved(&self) -> u64 {
+        self.passed_over.saturating_sub(self.late)
     }
 
     /// What its history says, where it has one.

@@ -22,8 +22,12 @@ pub struct Connection {
     /// Levers that were at work for its application when it began, a bit each.
     pub(crate) began_with: u8,
     pub(crate) figures: Figures,
-    /// When its group was chosen.
+    /// When its group was chosen, or as much more as was counted in turns without settings.
     base: Figures,
+    /// When the present turn without settings began.
+    paused: Option<Box<Figures>>,
+    /// Whether TCP_NODELAY was set for it.
+    pub(crate) is_listed: bool,
     acks: Option<Box<Acks>>,
     ordered: RawOrder,
     /// Segments for which it stays so where all are acknowledged at once, and how many that were.
@@ -44,6 +48,11 @@ const ENOUGH_SEGMENTS: u32 = 8;
 
 impl Connection {
     pub(crate) fn new(application: u16, report: &Report) -> Connection {
+        // What there was before it was followed is not this agent's.
+        let figures = match report.was_there || report.is_late {
+            true => report.figures,
+            false => Figures::default(),
+        };
         Connection {
             application,
             arm: report.arm,
@@ -51,9 +60,10 @@ impl Connection {
             levers: report.levers,
             was_there: report.was_there,
             began_with: 0,
-            // What there was before it was followed is not this agent's.
-            figures: if report.was_there { report.figures } else { Figures::default() },
-            base: if report.was_there { report.figures } else { Figures::default() },
+            figures,
+            base: figures,
+            paused: None,
+            is_listed: report.levers & NODELAY != 0,
             acks: None,
             ordered: RawOrder::default(),
             quick_for: 0,
@@ -70,6 +80,10 @@ impl Connection {
         self.figures = report.figures;
         self.own = report.own;
         self.levers = report.levers;
+        // Its program assigned it at the end of a turn without settings.
+        if self.arm == Arm::Observed && report.arm != Arm::Observed {
+            self.join(report.arm);
+        }
         if self.ends.is_none() {
             self.ends = report.ends;
         }
@@ -86,6 +100,23 @@ impl Connection {
             self.acks.get_or_insert_default().arrived(arrivals, report.srtt, mss);
         }
         new
+    }
+
+    /// Begins a turn without settings: what is counted in it is not evidence for or against one.
+    pub(crate) fn pause(&mut self) {
+        self.paused = Some(Box::new(self.figures));
+    }
+
+    /// Ends such a turn.
+    pub(crate) fn resume(&mut self) {
+        if let Some(before) = self.paused.take() {
+            self.base = self.base.plus(self.figures.since(*before));
+        }
+    }
+
+    /// Returns whether it has TCP_NODELAY from the agent, or gets it back after the present turn.
+    fn has_nodelay(&self) -> bool {
+        self.levers & NODELAY != 0 || self.paused.is_some() && self.is_listed
     }
 
     /// From now on it is of this group.
@@ -122,7 +153,7 @@ impl Connection {
     pub(crate) fn is_of(&self, lever: Lever) -> bool {
         match (self.arm, lever) {
             (Arm::Observed, _) => false,
-            (Arm::Treated, Lever::Nodelay) => self.levers & NODELAY != 0,
+            (Arm::Treated, Lever::Nodelay) => self.has_nodelay(),
             _ => lever.is_left_to_us(self.own),
         }
     }
@@ -134,7 +165,7 @@ impl Connection {
             && self.arm != Arm::Control
             && lever.is_left_to_us(self.own);
         let is_reached = match lever {
-            Lever::Nodelay => self.levers & NODELAY != 0,
+            Lever::Nodelay => self.has_nodelay(),
             Lever::DelayedAck | Lever::QuickAck => self.arm == Arm::Treated,
         };
         let is_enough = lever == Lever::Nodelay || self.figures.segments >= ENOUGH_SEGMENTS;
@@ -157,7 +188,7 @@ impl Connection {
     /// How it gets on since its group was chosen, `lost` being what counts as lost; nothing where too little was
     /// seen.
     pub(crate) fn sample(&self, lost: impl Fn(&Figures) -> Span) -> Option<Sample> {
-        let since = self.figures.since(self.base);
+        let since = self.paused.as_deref().unwrap_or(&self.figures).since(self.base);
         let active = since.active.as_secs_f64();
         (since.segments >= ENOUGH_SEGMENTS && active > 0.0 && since.bytes > 0).then(|| Sample {
             rate: since.bytes as f64 * 8.0 / active,

@@ -3,6 +3,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `daemon.rs` | [`Daemon`]: from a configuration to its work, reloads, its end |
+//! | `daemon/arrivals.rs` | whether arriving packets are observed |
 //! | `daemon/places.rs` | control groups: where the programs are attached |
 //! | `daemon/kept.rs` | what outlives it: journal, list of sockets, histories |
 //! | `daemon/upkeep.rs` | sockets older than it, and a state directory that is full |
@@ -12,6 +13,7 @@
 //! One loop takes reports and gives orders. It waits for nobody: questions are answered by a thread from what it
 //! publishes once a second.
 
+mod arrivals;
 mod error;
 mod kept;
 mod places;
@@ -20,9 +22,9 @@ mod upkeep;
 
 use crate::application::Allowed;
 use crate::config::{AgentConfig, OnExit};
-use crate::engine::{Do, Engine};
+use crate::engine::{Do, Engine, Turn};
 use crate::kernel::layout::RawSettings;
-use crate::kernel::{Pass, Programs, foreign};
+use crate::kernel::{KernelError, Pass, Programs, foreign};
 use crate::lever::{Lever, Standing};
 use crate::names::owners::Which;
 use crate::names::{Named, Names, UNKNOWN};
@@ -32,6 +34,7 @@ use ackord_daemon::control::ControlSocket;
 use ackord_daemon::metrics::{serve_metrics, unserved};
 use ackord_daemon::{Finding, Supervisor, Undone, Wishes, monotonic};
 use ackord_units::{Span, Time};
+use arrivals::Arrivals;
 use kept::Kept;
 use places::Places;
 use std::net::SocketAddr;
@@ -73,6 +76,7 @@ pub struct Daemon {
     engine: Engine,
     names: Names,
     places: Places,
+    arrivals: Arrivals,
     programs: Programs,
     settings: RawSettings,
     kept: Option<Kept>,
@@ -141,6 +145,7 @@ impl Daemon {
             engine,
             names,
             places,
+            arrivals: Arrivals::new(),
             programs,
             settings,
             kept,
@@ -196,6 +201,10 @@ impl Daemon {
                     self.take(&report);
                 }
             }
+            let is_wanted = self.arrivals.turn(now, || self.programs.take_old_seen());
+            if let Err(error) = self.places.observe_arrivals(&self.programs, is_wanted) {
+                tell(&News::Trouble(&error.to_string()));
+            }
             for question in self.asked.questions() {
                 self.answer(question);
             }
@@ -245,6 +254,7 @@ impl Daemon {
         }
         self.carry_out(tell);
         let status = self.status();
+        self.arrivals.passed_over(status.connections_unobserved);
         self.supervisor.status(&format!(
             "{} connections, {} treated, of {} applications",
             status.connections,
@@ -255,7 +265,8 @@ impl Daemon {
     }
 
     /// How it stands.
-    pub fn status(&self) -> watch::Status {
+    pub fn status(&mut self) -> watch::Status {
+        self.engine.passed_over(|class| self.programs.passed_over(class));
         let counts = self.programs.counts();
         let circumstances = Circumstances {
             config: self.file.as_ref().map(Source::told).unwrap_or_default(),
@@ -285,6 +296,7 @@ impl Daemon {
                     }
                     Ok(())
                 }
+                Do::Turn(turn) => self.turn(*turn),
                 Do::Transfer(..) | Do::Nodelay(_) | Do::Gone(_) | Do::Reordered(..) => Ok(()),
             };
             if let Err(error) = done {
@@ -296,6 +308,20 @@ impl Daemon {
                 tell(&News::Trouble(&error.to_string()));
             }
         }
+    }
+
+    /// Begins a turn of the whole host: first for connections that open from now on, then for those that are open.
+    fn turn(&mut self, turn: Turn) -> Result<(), KernelError> {
+        self.settings.untreated = u32::from(turn == Turn::Untreated);
+        self.programs.set(self.settings);
+        let pass = match turn {
+            Turn::Untreated => Pass::Hold,
+            Turn::Treated => Pass::Give,
+            Turn::Over => return Ok(()),
+        };
+        let passed = self.programs.pass(pass, self.settings)?;
+        passed.adopted.iter().filter_map(Report::of).for_each(|report| self.take(&report));
+        Ok(())
     }
 
     fn answer(&mut self, question: Question) {
@@ -335,8 +361,9 @@ impl Daemon {
         }
         self.config = config;
         let is_at_work = self.kept.is_some();
-        let nodelay_held = self.settings.nodelay_held;
-        self.settings = RawSettings { nodelay_held, ..settings(&self.config, is_at_work) };
+        let RawSettings { nodelay_held, untreated, .. } = self.settings;
+        let settings = settings(&self.config, is_at_work);
+        self.settings = RawSettings { nodelay_held, untreated, ..settings };
         self.programs.set(self.settings);
         let engine = self.config.engine(is_at_work, self.engine.config().delack_least);
         let config = &self.config;
@@ -401,6 +428,7 @@ fn settings(config: &AgentConfig, acts: bool) -> RawSettings {
         own_pid: std::process::id(),
         control_per_mille: u32::from(config.control_per_mille()),
         nodelay_held: 0,
+        untreated: 0,
     }
 }
 

@@ -8,6 +8,7 @@
 //! ```
 
 mod order;
+mod turns;
 
 use crate::application::{Allowed, Application};
 use crate::connection::{Connection, NODELAY};
@@ -15,6 +16,7 @@ use crate::kernel::layout::{RawClass, RawOrder};
 use crate::lever::{Lever, Rule, Standing};
 use crate::report::{Arm, Figures, Kind, Report, Transferred};
 use ackord_daemon::mix;
+use ackord_daemon::switchback::{LinkCompared, LinkTotals, Switchback, Turns};
 use ackord_history::Advice;
 use ackord_units::{Span, Time};
 use order::order;
@@ -37,6 +39,8 @@ pub struct EngineConfig {
     pub has_quick_routes: bool,
     /// When levers begin and end.
     pub rule: Rule,
+    /// Turns of the whole host without settings; none when absent.
+    pub turns: Option<Turns>,
     /// Connections that are known at most.
     pub connections: usize,
     /// Applications that are known at most.
@@ -60,8 +64,21 @@ pub enum Do {
     Gone(u64),
     /// Packets to this host overtake each other: so many segments apart, and segments were retransmitted in vain.
     Reordered(IpAddr, u32),
+    /// Open connections get or lose their settings, and new ones do as they do.
+    Turn(Turn),
     /// The standing of a lever has changed.
     Standing(u16, Lever, Standing),
+}
+
+/// A turn of the whole host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// No connection has settings.
+    Untreated,
+    /// All have those of their applications, but for the control group.
+    Treated,
+    /// New connections have them; open ones stay as they are.
+    Over,
 }
 
 /// What an engine has counted.
@@ -71,6 +88,8 @@ pub struct Stats {
     pub connections: u64,
     /// Those for which there was no room.
     pub unfollowed: u64,
+    /// Connections of unnamed applications that were not followed.
+    pub unnamed: u64,
     /// Orders given.
     pub orders: u64,
 }
@@ -86,6 +105,10 @@ pub struct Engine {
     /// Keys of which the programs were told once more since the last look: they had forgotten them.
     repeated: BTreeSet<u64>,
     connections: BTreeMap<u64, Connection>,
+    /// Of all connections since the start.
+    totals: LinkTotals,
+    switchback: Option<Switchback>,
+    compared: LinkCompared,
     stats: Stats,
     out: Vec<Do>,
 }
@@ -100,6 +123,9 @@ impl Engine {
             keyed: BTreeMap::new(),
             repeated: BTreeSet::new(),
             connections: BTreeMap::new(),
+            totals: LinkTotals::default(),
+            switchback: None,
+            compared: LinkCompared::default(),
             stats: Stats::default(),
             out: Vec::new(),
         }
@@ -155,9 +181,14 @@ impl Engine {
         }
         let Some(connection) = self.connections.get_mut(&report.cookie) else { return };
         let new = connection.take(report);
+        if connection.levers & NODELAY != 0 && !connection.is_listed {
+            connection.is_listed = true;
+            self.out.push(Do::Nodelay(report.cookie));
+        }
         if let Some(one) = self.applications.get_mut(usize::from(connection.application)) {
             // One that was adopted has its group before anything is done for it.
             let is_done = one.is_touched() || connection.levers != 0;
+            turns::add(&mut self.totals, new, !one.is_touched());
             one.count(new, connection.own, connection.arm == Arm::Treated && is_done);
         }
         match report.kind {
@@ -194,10 +225,16 @@ impl Engine {
         }
         let Some(one) = self.applications.get_mut(usize::from(index)) else { return false };
         one.connections += 1;
+        one.late += u64::from(report.is_late);
         one.living += 1;
+        let is_treated = self.switchback.as_ref().is_none_or(Switchback::is_treated);
+        if !is_treated {
+            connection.pause();
+        }
         let settled =
             Lever::ALL.into_iter().filter(|lever| one.trial(*lever).is_settled(report.at));
-        connection.began_with = settled.map(|lever| 1 << lever.index()).sum();
+        connection.began_with =
+            settled.filter(|_| is_treated).map(|lever| 1 << lever.index()).sum();
         self.stats.connections += 1;
         self.connections.insert(report.cookie, connection);
         true
@@ -205,11 +242,12 @@ impl Engine {
 
     /// What is done about the acknowledgments of a connection.
     fn decide(&mut self, cookie: u64) {
+        let is_treated = self.is_turn_treated();
         let Some(connection) = self.connections.get_mut(&cookie) else { return };
         let Some(one) = self.applications.get_mut(usize::from(connection.application)) else {
             return;
         };
-        if !self.config.acts || !one.trial(Lever::DelayedAck).is_at_work() {
+        if !is_treated || !self.config.acts || !one.trial(Lever::DelayedAck).is_at_work() {
             return;
         }
         let is_ours = Lever::DelayedAck.is_left_to_us(connection.own);
@@ -235,7 +273,7 @@ impl Engine {
 
     fn end(&mut self, report: &Report) {
         let Some(connection) = self.connections.remove(&report.cookie) else { return };
-        if connection.levers & NODELAY != 0 {
+        if connection.is_listed {
             self.out.push(Do::Gone(report.cookie));
         }
         // Retransmissions that were not needed (RFC 2883), and a kernel that saw packets overtake each other.
@@ -264,6 +302,7 @@ impl Engine {
     /// Once a second or so: levers begin where that is worth it, and end.
     pub fn look(&mut self, now: Time) {
         self.repeated.clear();
+        self.take_turn(now);
         let mut living: BTreeMap<u16, Vec<&Connection>> = BTreeMap::new();
         let is_of_a_lever = |one: &&Connection| one.arm != Arm::Observed || one.began_with != 0;
         for one in self.connections.values().filter(is_of_a_lever) {
@@ -307,6 +346,14 @@ impl Engine {
         adopted.filter(|one| begun.contains(&one.application)).for_each(|one| one.join(one.arm));
     }
 
+    /// Takes the number of connections that programs have passed over, by class.
+    pub fn passed_over(&mut self, of_class: impl Fn(u16) -> u64) {
+        for (index, one) in (0_u16..).zip(&mut self.applications) {
+            one.passed_over = of_class(class_of(index));
+        }
+        self.stats.unnamed = of_class(0);
+    }
+
     /// The history of an application says this.
     pub fn advise(&mut self, index: u16, advice: Advice) {
         if let Some(one) = self.applications.get_mut(usize::from(index)) {
@@ -316,6 +363,9 @@ impl Engine {
 
     /// Other levers may be used from now on, by name.
     pub fn allow(&mut self, config: EngineConfig, allowed: impl Fn(&[String]) -> Allowed) {
+        if config.turns != self.config.turns {
+            self.end_turns();
+        }
         self.config = config;
         for (index, one) in (0_u16..).zip(&mut self.applications) {
             allow(&self.config, &mut self.out, index, one, &allowed);

@@ -8,6 +8,7 @@
 
 use crate::report::Own;
 use ackord_daemon::evidence::{Compared, Evidence, Figure, Sample};
+use ackord_daemon::switchback::Outcome;
 use ackord_units::{Span, Time};
 
 /// A lever.
@@ -78,6 +79,8 @@ pub enum Why {
     Harm(Figure),
     /// They are no better off.
     NoGain,
+    /// The host as a whole is worse off in turns with settings than in turns without.
+    HarmToHost(Outcome),
 }
 
 impl Why {
@@ -85,6 +88,16 @@ impl Why {
     pub fn told(self) -> &'static str {
         match self {
             Why::Harm(harm) => harm.harm_told(),
+            Why::HarmToHost(outcome) => match outcome {
+                Outcome::Goodput => "the host delivers less in turns with settings than without",
+                Outcome::TimePerByte => {
+                    "exchanges of the host take longer in turns with settings than without"
+                }
+                Outcome::AirPerByte => {
+                    "the host sends more segments in turns with settings, and no exchange is faster"
+                }
+                Outcome::OthersDelay => "it delays applications without settings",
+            },
             Why::NoGain => "its connections are no better off than those left alone",
         }
     }
@@ -224,6 +237,15 @@ impl Trial {
         }
         self.begin(now);
         true
+    }
+
+    /// Withdraws it, if it is at work. Returns whether it was.
+    pub(crate) fn withdraw(&mut self, now: Time, why: Why) -> bool {
+        let was_at_work = self.is_at_work();
+        if was_at_work {
+            self.standing = Standing::Withdrawn { since: now, why };
+        }
+        was_at_work
     }
 
     /// It is at work without a loss to be seen before: what it gains is a guess to be tried.

@@ -92,6 +92,8 @@ pub struct Figures {
     pub delack_stalls: u32,
     /// Data segments, both ways.
     pub segments: u32,
+    /// Of these, those that this host sent, retransmissions included.
+    pub sent: u32,
 }
 
 impl Figures {
@@ -106,6 +108,7 @@ impl Figures {
             delack: self.delack.saturating_sub(before.delack),
             delack_stalls: self.delack_stalls.wrapping_sub(before.delack_stalls),
             segments: self.segments.wrapping_sub(before.segments),
+            sent: self.sent.wrapping_sub(before.sent),
         }
     }
 
@@ -123,6 +126,7 @@ impl Figures {
             delack: span(self.delack, other.delack),
             delack_stalls: self.delack_stalls.saturating_add(other.delack_stalls),
             segments: self.segments.saturating_add(other.segments),
+            sent: self.sent.saturating_add(other.sent),
         }
     }
 }
@@ -169,6 +173,8 @@ pub struct Report {
     pub levers: u8,
     /// Whether it was there before the agent.
     pub was_there: bool,
+    /// Whether it was passed over when it began, and is followed since it became old enough for a stall.
+    pub is_late: bool,
     /// The bound of its delayed acknowledgments; none where it is the kernel's own.
     pub delack_max: Option<Span>,
     /// A transfer that is over.
@@ -201,6 +207,7 @@ impl Report {
             delack: micros(raw.delack_us),
             delack_stalls: raw.delack_stalls,
             segments: raw.data_segments_in.saturating_add(raw.data_segments_out),
+            sent: raw.data_segments_out,
         };
         let arrived = |one: RawArrival| Arrived {
             gap: micros(one.gap_us),
@@ -233,6 +240,7 @@ impl Report {
             own: Own(raw.own),
             levers: raw.levers,
             was_there: raw.way == 3,
+            is_late: raw.way == 4,
             delack_max: (raw.delack_max_us > 0).then(|| micros(raw.delack_max_us)),
             transfer,
             retransmitted: raw.retransmitted,

@@ -5,6 +5,8 @@
 
 use crate::process::{resident_bytes, unix_s};
 use ackord_measure::stats;
+use ackord_measure::welch::Difference;
+use ackord_units::portable;
 use serde::{Deserialize, Serialize};
 
 /// Version of this build, with its commit if `scripts/package.sh` built it.
@@ -52,6 +54,26 @@ impl Process {
             resident_bytes: resident_bytes(),
             ..Process::default()
         }
+    }
+}
+
+/// A change with its 95 % interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// The mean.
+    pub mean: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+}
+
+impl Change {
+    /// Returns the change in percent whose logarithm is `log_ratio`.
+    pub fn of(log_ratio: Difference) -> Change {
+        let percent = |log| 100.0 * (portable::exp(log) - 1.0);
+        let Difference { mean, low, high } = log_ratio;
+        Change { mean: percent(mean), low: percent(low), high: percent(high) }
     }
 }
 

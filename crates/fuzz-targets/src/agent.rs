@@ -8,6 +8,7 @@ use ackord_agent::lever::Rule;
 use ackord_agent::report::Report;
 use ackord_agent::{Lever, Made, plan};
 use ackord_daemon::Change as _;
+use ackord_daemon::switchback::Turns;
 use ackord_scenario::Style;
 use ackord_units::{Span, Time};
 
@@ -56,6 +57,9 @@ pub fn reports(data: &[u8]) {
     }
 }
 
+const TURNS: Turns =
+    Turns { length: Span::from_secs(2), settle: Span::from_millis(500), in_block: 2 };
+
 fn config(first: u8) -> EngineConfig {
     EngineConfig {
         acts: first & 1 == 0,
@@ -71,6 +75,7 @@ fn config(first: u8) -> EngineConfig {
             confidence: [0.999, 0.5, 0.0, 1.0][usize::from(first >> 2 & 3)],
             retry: Some(Span::from_secs(2)),
         },
+        turns: (first & 4 != 0).then_some(TURNS),
         connections: ROOM,
         applications: ROOM,
     }

@@ -9,7 +9,7 @@ use crate::names::By;
 use crate::routes::Table as RouteTable;
 use ackord_daemon::config::{
     FromFile, absolute, each, log, metrics, positive, quantity_or, span_or_never, state, table,
-    table_or_empty,
+    table_or_empty, turns,
 };
 use ackord_scenario::format::{Field, Key, Reader, Report, Value, join};
 use ackord_scenario::{NameOf, Wrong};
@@ -42,6 +42,7 @@ fn file(report: &mut Report, root: &Reader<'_>) -> Option<AgentConfig> {
     let exits = [("restore", OnExit::Restore), ("keep", OnExit::Keep)];
     let on_exit = root.get("on_exit").and_then(|field| field.word(report, &exits));
     let rule = rule(report, root);
+    let turns = turns(report, root, keys::TURNS, AgentConfig::UNTREATED);
     let quick = table(report, root, "quick", keys::QUICK).and_then(|reader| quick(report, &reader));
     let routes = table(report, root, "routes", keys::ROUTES)
         .map(|reader| routes(report, &reader, quick.map(|quick: RouteTable| quick.table)));
@@ -62,6 +63,7 @@ fn file(report: &mut Report, root: &Reader<'_>) -> Option<AgentConfig> {
         control: control?,
         on_exit: on_exit.unwrap_or(OnExit::Restore),
         rule: rule?,
+        turns: turns?,
         quick,
         routes,
         pingpong_thresh,

@@ -1,7 +1,9 @@
 //! Every key of an agent's file, listed once: the checker refuses what is not here, the JSON Schema is written from it.
 
 use crate::names::By;
-use ackord_daemon::config::{log_keys, metrics_keys, one_or_several, schema, span_or_never_schema};
+use ackord_daemon::config::{
+    TurnsConfig, log_keys, metrics_keys, one_or_several, schema, span_or_never_schema,
+};
 use ackord_scenario::format::{Key, Shape, optional, quantity, required};
 use ackord_units::Span;
 use serde_json::{Value, json};
@@ -58,6 +60,12 @@ pub(super) static FILE: &[Key] = &[
     ),
     optional("begin", Shape::Table(BEGIN), "the defaults below", "When a lever begins"),
     optional("end", Shape::Table(END), "the defaults below", "When a lever is withdrawn"),
+    optional(
+        "turns",
+        Shape::Table(TURNS),
+        "the defaults below",
+        "Turns of the whole host with settings and without, which show what they are worth to it",
+    ),
     optional("quick", Shape::Table(QUICK), "none", "A table of routes with `quickack`"),
     optional("routes", Shape::Table(ROUTES), "none", "Routes of single hosts"),
     optional(
@@ -208,6 +216,25 @@ pub(super) static PODS: &[Key] = &[
         Shape::Text,
         "ackord.io/agent",
         "Pods with this annotation, `on`, are followed, and no others",
+    ),
+];
+
+/// Turns.
+pub(super) static TURNS: &[Key] = &[
+    optional(
+        "untreated",
+        Shape::Ratio,
+        super::AgentConfig::UNTREATED,
+        "The share of turns in which no connection has a setting, at most 50 %; 0 % leaves them at work all the time, and \
+         what they are worth to the host unknown",
+    ),
+    optional("length", Shape::Span, TurnsConfig::LENGTH, "How long a turn is"),
+    optional(
+        "settle",
+        Shape::Span,
+        TurnsConfig::SETTLE,
+        "How much of the beginning of a turn is left out, shorter than the turn: queues and windows are those of the turn \
+         before",
     ),
 ];
 

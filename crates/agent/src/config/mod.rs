@@ -21,7 +21,7 @@ use crate::engine::EngineConfig;
 use crate::lever::{Lever, Rule};
 use crate::names::By;
 use crate::routes::Table;
-use ackord_daemon::config::per_mille;
+use ackord_daemon::config::{TurnsConfig, per_mille};
 use ackord_daemon::logs::LogConfig;
 use ackord_units::{Ratio, Span};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -47,6 +47,8 @@ pub struct AgentConfig {
     pub on_exit: OnExit,
     /// When levers begin and end.
     pub rule: RuleConfig,
+    /// Turns of the whole host with settings and without.
+    pub turns: TurnsConfig,
     /// The table of quick routes; none when absent.
     pub quick: Option<Table>,
     /// Routes of single hosts; none when absent.
@@ -140,6 +142,8 @@ impl AgentConfig {
     pub const STATE: &str = "/run/ackord";
     /// The share of connections left alone where nothing else is said.
     pub const CONTROL: &str = "5 %";
+    /// The share of turns without settings where nothing else is said: as many as connections are left alone.
+    pub const UNTREATED: &str = "5 %";
 
     /// Which levers an application with these names may have.
     pub fn allowed(&self, names: &[impl AsRef<str>]) -> Allowed {
@@ -170,6 +174,7 @@ impl AgentConfig {
                 confidence: 1.0 - self.rule.significance.get(),
                 retry: self.rule.retry,
             },
+            turns: self.turns.turns(),
             connections: self.limits.connections as usize,
             applications: self.limits.applications as usize,
         }

@@ -31,6 +31,8 @@ pub(super) struct Places {
     /// Whether levers are pulled, for which nobody else may be at the hooks.
     acts: bool,
     attached: BTreeMap<String, Place>,
+    /// Whether the program that observes arriving packets is attached, too.
+    observes_arrivals: bool,
     /// Why they are not attached where they should be.
     waits: BTreeMap<String, String>,
 }
@@ -40,12 +42,14 @@ pub(super) struct Places {
 struct Place {
     /// Its number: one that is made anew under the same path has another.
     number: u64,
-    _attached: Attached,
+    opened: File,
+    attached: Attached,
 }
 
 impl Places {
     pub(super) fn new(root: PathBuf, acts: bool) -> Places {
-        Places { root, acts, attached: BTreeMap::new(), waits: BTreeMap::new() }
+        let (attached, waits) = (BTreeMap::new(), BTreeMap::new());
+        Places { root, acts, attached, observes_arrivals: true, waits }
     }
 
     /// Attaches them where they are to be, and nowhere else. A control group that is not there is waited for. Returns
@@ -95,7 +99,7 @@ impl Places {
             return Ok(false);
         }
         let opened = File::open(&directory).map_err(failed)?;
-        let attached = match programs.attach(opened.as_fd()) {
+        let mut attached = match programs.attach(opened.as_fd()) {
             Ok(attached) => attached,
             Err(error) => {
                 // Somebody who shares the hooks with nobody may end.
@@ -107,9 +111,23 @@ impl Places {
                 return Ok(false);
             }
         };
-        self.attached.insert(path.to_owned(), Place { number, _attached: attached });
+        programs.observe_arrivals(&mut attached, opened.as_fd(), self.observes_arrivals)?;
+        self.attached.insert(path.to_owned(), Place { number, opened, attached });
         self.waits.remove(path);
         Ok(true)
+    }
+
+    /// Attaches or detaches the program that observes arriving packets, wherever the others are.
+    pub(super) fn observe_arrivals(
+        &mut self,
+        programs: &Programs,
+        is_wanted: bool,
+    ) -> Result<(), DaemonError> {
+        self.observes_arrivals = is_wanted;
+        for place in self.attached.values_mut() {
+            programs.observe_arrivals(&mut place.attached, place.opened.as_fd(), is_wanted)?;
+        }
+        Ok(())
     }
 
     fn wait(&mut self, path: &str, why: String) {

@@ -19,6 +19,7 @@ fn config() -> EngineConfig {
             confidence: 0.999,
             retry: None,
         },
+        turns: None,
         connections: 1_000,
         applications: 100,
     }

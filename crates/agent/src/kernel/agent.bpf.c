@@ -3,9 +3,9 @@
  * What the agent has in the kernel: it gathers facts of each connection, and does what it was told to. What is to be
  * done is decided in Rust.
  *
- *   created  (cgroup/sock_create)  whose socket it is
  *   chosen   (cgroup/setsockopt)   which options the application has set itself
- *   told     (sockops)             connections that open and close, acknowledgments that leave; levers are pulled here
+ *   told     (sockops)             sockets that connect or listen, and whose they are; connections that open and close;
+ *                                  acknowledgments that leave; levers are pulled here
  *   arrived  (cgroup_skb/ingress)  data that comes in
  *   each     (iter/tcp)            a pass over the sockets that are there: adopted, assigned to their processes, or put
  *                                  back as they were
@@ -41,6 +41,12 @@ int told(struct bpf_sock_ops *ops)
 		break;
 	case BPF_SOCK_OPS_RTT_CB:
 		round_trip(ops);
+		break;
+	case BPF_SOCK_OPS_TCP_CONNECT_CB:
+		connects(ops);
+		break;
+	case BPF_SOCK_OPS_TCP_LISTEN_CB:
+		listens(ops);
 		break;
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
 		opened(ops, WAY_ACTIVE);
@@ -92,6 +98,7 @@ int arrived(struct __sk_buff *skb)
 	__builtin_memcpy(&ack, tcp + 8, 4);
 	now = now_us();
 	note_event(facts, now);
+	note_old(facts, now);
 	look_at_nagle(facts, sk, bpf_ntohl(ack), now);
 	if (skb->len > ip_len + tcp_len)
 		another = note_data(facts, now);
@@ -100,24 +107,10 @@ int arrived(struct __sk_buff *skb)
 	return 1;
 }
 
-SEC("cgroup/sock_create")
-int created(struct bpf_sock *sk)
-{
-	struct facts *facts;
-
-	if (sk->type != SOCK_STREAM || (sk->family != AF_INET && sk->family != AF_INET6))
-		return 1;
-	facts = bpf_sk_storage_get(&sockets, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!facts)
-		return 1;
-	facts->pid = bpf_get_current_pid_tgid() >> 32;
-	facts->program = program_of_current();
-	return 1;
-}
-
 SEC("cgroup/setsockopt")
 int chosen(struct bpf_sockopt *option)
 {
+	int *value = option->optval;
 	struct facts *facts;
 	__u8 own = 0;
 
@@ -131,7 +124,14 @@ int chosen(struct bpf_sockopt *option)
 		own = OWN_MARK;
 	if (!own || !option->sk)
 		return 1;
-	facts = bpf_sk_storage_get(&sockets, option->sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (option->sk->state == TCP_LISTEN)
+		inherited(option, own);
+	/* TCP_NODELAY that is on shows by itself, which most of those have that set it. */
+	facts = bpf_sk_storage_get(&sockets, option->sk, 0, 0);
+	if (!facts && own == OWN_NODELAY && (void *)(value + 1) <= option->optval_end && *value)
+		return 1;
+	if (!facts)
+		facts = bpf_sk_storage_get(&sockets, option->sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!facts)
 		return 1;
 	facts->own |= own;
@@ -157,8 +157,12 @@ int each(struct bpf_iter__tcp *context)
 	else if (settings.pass == PASS_CLEAN)
 		clean(tcp);
 	else if (settings.pass == PASS_OWN)
-		own(tcp);
+		own(tcp, common);
 	else if (settings.pass == PASS_BACK)
 		back(tcp);
+	else if (settings.pass == PASS_HOLD)
+		hold(tcp);
+	else if (settings.pass == PASS_GIVE)
+		give(tcp, common, context->meta->seq);
 	return 0;
 }

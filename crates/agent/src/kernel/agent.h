@@ -22,7 +22,7 @@ enum { OWN_NODELAY = 1, OWN_QUICKACK = 2, OWN_DELACK = 4, OWN_MARK = 8 };
 enum { LEVER_NODELAY = 1, LEVER_DELACK = 2, LEVER_QUICK = 4 };
 
 /* How a connection came to be known, and which end it is. */
-enum { WAY_ACTIVE = 1, WAY_PASSIVE = 2, WAY_ADOPTED = 3 };
+enum { WAY_ACTIVE = 1, WAY_PASSIVE = 2, WAY_ADOPTED = 3, WAY_LATE = 4 };
 
 /* With `acked_us`: the acknowledgment left by itself after a wait, for the timer struck. */
 #define ALONE 0x80000000
@@ -71,7 +71,9 @@ struct facts {
 	__u8 way;
 	__u8 unacknowledged; /* data has come that no packet of ours has acknowledged */
 	__u8 arrivals;
-	__u8 unused[6];
+	__u8 held;   /* TCP_NODELAY was taken back for a turn without settings */
+	__u8 waits;  /* opened in such a turn; WAITS_REPORT: only its report is missing */
+	__u8 unused[4];
 	struct arrival arrival[ARRIVALS];
 };
 
@@ -143,8 +145,10 @@ struct counts {
 	__u64 owned;        /* sockets to which a pass assigned their process */
 };
 
+enum { WAITS_SETTINGS = 1, WAITS_REPORT = 2 };
+
 /* What is asked of one pass over all sockets. */
-enum { PASS_ADOPT = 1, PASS_CLEAN = 2, PASS_OWN = 3, PASS_BACK = 4 };
+enum { PASS_ADOPT = 1, PASS_CLEAN = 2, PASS_OWN = 3, PASS_BACK = 4, PASS_HOLD = 5, PASS_GIVE = 6 };
 
 struct settings {
 	__u32 mark;         /* the bit that selects the table of quick routes; 0: not used */
@@ -155,9 +159,50 @@ struct settings {
 	__u32 own_pid;      /* sockets of the agent are left alone */
 	__u32 control_per_mille; /* of the connections that are adopted */
 	__u32 nodelay_held; /* nobody gets TCP_NODELAY: it could not be journaled */
+	__u32 untreated;    /* a turn of the whole host without settings */
 };
 
 enum { BY_CGROUP = 1, BY_PROGRAM = 2, BY_PORT = 3, BY_SERVICE = 4 };
+
+/* Address at which a socket listens; all zero for any. */
+struct listening {
+	__u64 netns;
+	__u32 ip[4]; /* network order */
+	__u16 port;
+	__u16 family;
+	__u32 unused;
+};
+
+/* What connections inherit from the socket that accepts them. */
+struct origin {
+	__u64 program;
+	__u32 pid;
+	__u8 own;
+	__u8 unused[3];
+};
+
+/* A connection before its storage is allocated. */
+struct young {
+	__u64 cookie;
+	struct origin origin;
+	__u32 opened_us;
+	__u32 check; /* of all of it: two processors may have written a part each */
+};
+
+/* Program of a process. */
+struct known {
+	__u64 key;
+	__u64 program;
+	__u64 check;
+};
+
+/* Connections of a class that are followed in a window of time, on one processor. */
+struct budget {
+	__u64 passed_over; /* connections that were not followed, in all */
+	__u32 window;
+	__u16 followed;
+	__u16 late; /* of all classes, kept with the first */
+};
 
 /* Process of a socket that was created before the programs were attached. */
 struct owner {

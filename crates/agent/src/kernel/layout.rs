@@ -119,6 +119,7 @@ pub struct RawSettings {
     pub own_pid: u32,
     pub control_per_mille: u32,
     pub nodelay_held: u32,
+    pub untreated: u32,
 }
 
 /// Process of a socket that was created before the programs were attached.
@@ -131,12 +132,23 @@ pub struct RawOwner {
     pub unused: u32,
 }
 
+/// Connections of a class that were followed, on one processor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+#[allow(missing_docs, reason = "agent.h says what each is")]
+pub struct RawBudget {
+    pub passed_over: u64,
+    pub window: u32,
+    pub followed: u16,
+    pub late: u16,
+}
+
 const _: () = {
     assert!(size_of::<RawReport>() == 8 * 8 + 17 * 4 + 32 + 3 * 2 + 5 + 1 + 8 + 64);
     assert!(offset_of!(RawReport, arrival) % 8 == 0);
     assert!(size_of::<RawClass>() == 12);
     assert!(size_of::<RawOrder>() == 8);
-    assert!(size_of::<RawSettings>() == 32);
+    assert!(size_of::<RawSettings>() == 36);
     assert!(size_of::<RawOwner>() == 16);
 };
 

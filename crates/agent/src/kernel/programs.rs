@@ -3,7 +3,7 @@
 //! They live as long as [`Programs`] does: when the process ends, however it ends, the kernel takes them away with
 //! its descriptors. Nothing is pinned.
 
-use super::layout::{Counts, Raw, RawClass, RawOrder, RawOwner, RawReport, RawSettings};
+use super::layout::{Counts, Raw, RawBudget, RawClass, RawOrder, RawOwner, RawReport, RawSettings};
 use super::{refused, rights};
 use crate::names::owners::Owner;
 use crate::names::program;
@@ -76,6 +76,10 @@ pub enum Pass {
     Own,
     /// Sockets that were named before get back what was done about Nagle's algorithm.
     Back,
+    /// Connections lose their settings for a turn of the whole host without any.
+    Hold,
+    /// That turn is over.
+    Give,
     /// Nothing is done: whether it could be.
     Look,
 }
@@ -85,7 +89,7 @@ pub enum Pass {
 pub struct Passed {
     /// Connections adopted, or levers put back.
     pub count: u64,
-    /// The connections that were adopted.
+    /// The connections that were adopted, or opened during a turn without settings and have got theirs.
     pub adopted: Vec<RawReport>,
 }
 
@@ -93,6 +97,8 @@ pub struct Passed {
 #[derive(Debug)]
 pub struct Attached {
     _links: Vec<Link>,
+    /// The program that observes arriving packets, which is called for each of them.
+    arrivals: Option<Link>,
 }
 
 /// The programs.
@@ -159,17 +165,38 @@ impl Programs {
         let fd = cgroup.as_raw_fd();
         let programs = &self.skeleton.progs;
         let mut links = Vec::new();
-        // First what others need: whose socket it is before it connects.
-        for (program, one) in [
-            ("created", &programs.created),
-            ("chosen", &programs.chosen),
-            ("arrived", &programs.arrived),
-            ("told", &programs.told),
-        ] {
+        for (program, one) in [("chosen", &programs.chosen), ("told", &programs.told)] {
             let link = one.attach_cgroup(fd);
             links.push(link.map_err(|source| KernelError::Attach { program, source })?);
         }
-        Ok(Attached { _links: links })
+        let mut attached = Attached { _links: links, arrivals: None };
+        self.observe_arrivals(&mut attached, cgroup, true)?;
+        Ok(attached)
+    }
+
+    /// Attaches or detaches the program that observes arriving packets. Others stay.
+    ///
+    /// # Errors
+    /// As for [`Programs::attach`].
+    pub fn observe_arrivals(
+        &self,
+        attached: &mut Attached,
+        cgroup: BorrowedFd<'_>,
+        is_wanted: bool,
+    ) -> Result<(), KernelError> {
+        if is_wanted != attached.arrivals.is_some() {
+            let attach = || self.skeleton.progs.arrived.attach_cgroup(cgroup.as_raw_fd());
+            let link = is_wanted.then(attach).transpose();
+            let failed = |source| KernelError::Attach { program: "arrived", source };
+            attached.arrivals = link.map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether a connection older than the shortest stall had a packet since the last call.
+    pub fn take_old_seen(&mut self) -> bool {
+        let bss = self.skeleton.maps.bss_data.as_mut();
+        bss.is_some_and(|bss| std::mem::take(&mut bss.is_old_seen) != 0)
     }
 
     /// From now on this holds.
@@ -183,6 +210,7 @@ impl Programs {
         bss.settings.own_pid = settings.own_pid;
         bss.settings.control_per_mille = settings.control_per_mille;
         bss.settings.nodelay_held = settings.nodelay_held;
+        bss.settings.untreated = settings.untreated;
     }
 
     /// What they have counted.
@@ -220,6 +248,14 @@ impl Programs {
             .classes
             .update(&u32::from(class).to_ne_bytes(), what.bytes(), MapFlags::ANY)
             .map_err(KernelError::Map)
+    }
+
+    /// Returns how many connections of a class were not followed.
+    pub fn passed_over(&self, class: u16) -> u64 {
+        let key = u32::from(class).to_ne_bytes();
+        let read = self.skeleton.maps.budgets.lookup_percpu(&key, MapFlags::ANY);
+        let each = read.ok().flatten().into_iter().flatten();
+        each.filter_map(|bytes| RawBudget::read(&bytes)).map(|one| one.passed_over).sum()
     }
 
     /// Which class an application belongs to.
@@ -309,7 +345,7 @@ impl Programs {
         let number = |counts: Counts| match pass {
             Pass::Adopt => counts.followed,
             Pass::Own => counts.owned,
-            Pass::Clean | Pass::Back | Pass::Look => counts.cleaned,
+            Pass::Clean | Pass::Back | Pass::Hold | Pass::Give | Pass::Look => counts.cleaned,
         };
         let before = number(self.counts());
         let raw = match pass {
@@ -317,6 +353,8 @@ impl Programs {
             Pass::Clean => 2,
             Pass::Own => 3,
             Pass::Back => 4,
+            Pass::Hold => 5,
+            Pass::Give => 6,
             Pass::Look => 0,
         };
         self.set(RawSettings { pass: raw, ..settings });

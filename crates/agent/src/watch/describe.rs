@@ -3,6 +3,7 @@
 use super::control::{ExplainAnswer, Explained, Of};
 use super::status::{
     ApplicationStatus, HistoryStatus, HostStatus, LeverStatus, ReachedStatus, Standing, Status,
+    TurnsStatus,
 };
 use crate::application::Application;
 use crate::cgroups::Cgroups;
@@ -49,6 +50,7 @@ pub(crate) fn describe(engine: &Engine, circumstances: Circumstances) -> Status 
     let useful = |one: &Application| Lever::ALL.iter().any(|lever| one.trial(*lever).is_at_work());
     let nothing_to_gain =
         enough && circumstances.hosts.is_empty() && !engine.applications().iter().any(useful);
+    let unobserved = engine.stats().unnamed + sum(|one| one.connections_unobserved);
     let mut status = Status {
         process: Process::now(
             ackord_daemon::unix_s() - circumstances.began_unix_s,
@@ -59,7 +61,8 @@ pub(crate) fn describe(engine: &Engine, circumstances: Circumstances) -> Status 
         by: circumstances.by,
         acts: engine.config().acts,
         connections: engine.connections().len() as u64,
-        connections_in_all: engine.stats().connections,
+        connections_in_all: engine.stats().connections + unobserved,
+        connections_unobserved: unobserved,
         unfollowed: engine.stats().unfollowed,
         treated: sum(|one| one.treated),
         control: sum(|one| one.control),
@@ -67,6 +70,7 @@ pub(crate) fn describe(engine: &Engine, circumstances: Circumstances) -> Status 
         refused: circumstances.refused,
         orders: engine.stats().orders,
         stands_aside: circumstances.stands_aside,
+        turns: turns(engine),
         applications,
         nothing_to_gain,
         hosts: circumstances.hosts,
@@ -77,6 +81,13 @@ pub(crate) fn describe(engine: &Engine, circumstances: Circumstances) -> Status 
     status.health.extend(unreached(engine));
     status.health.sort_by_key(|one| one.severity);
     status
+}
+
+/// What turns have shown, as long as they are taken and thereafter.
+fn turns(engine: &Engine) -> Option<TurnsStatus> {
+    let compared = engine.turns_compared();
+    let is_shown = engine.switches() || compared.blocks > 0;
+    is_shown.then(|| TurnsStatus::of(compared, engine.is_turn_treated()))
 }
 
 fn findings(status: &Status) -> Vec<Finding> {
@@ -147,6 +158,7 @@ fn application(one: &Application) -> ApplicationStatus {
         name: one.name().to_owned(),
         connections,
         connections_in_all,
+        connections_unobserved: one.unobserved(),
         treated,
         control,
         bytes: total.bytes,

@@ -2,7 +2,7 @@
 //!
 //! Not there: a metric per connection (labels of unbounded number).
 
-use super::{ApplicationStatus, Standing, Status};
+use super::{ApplicationStatus, Standing, Status, TurnsStatus};
 use ackord_daemon::metrics::{Compare, Metric, Page, Unit, page};
 use std::fmt;
 
@@ -14,6 +14,7 @@ pub fn metrics(status: Status) -> String {
     page(PREFIX, move |page| {
         process(page, &status)?;
         connections(page, &status)?;
+        turns(page, status.turns.as_ref())?;
         applications(page, &status.applications)?;
         levers(page, &status.applications)
     })
@@ -40,10 +41,32 @@ fn connections(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {
         Metric("connections", "Connections it follows, by what is done", None),
         groups.into(),
     )?;
-    let seen = Metric("connections_seen", "Connections it has followed", None);
+    let seen = Metric("connections_seen", "Connections since its start", None);
     page.counter(seen, status.connections_in_all)?;
+    let unobserved = "Of these, connections that were too short and too many to be followed";
+    page.counter(
+        Metric("connections_unobserved", unobserved, None),
+        status.connections_unobserved,
+    )?;
     let unfollowed = "Connections for which there was no room";
     page.counter(Metric("connections_unfollowed", unfollowed, None), status.unfollowed)
+}
+
+/// What turns of the whole host show.
+fn turns(page: &mut Page<'_, '_>, turns: Option<&TurnsStatus>) -> fmt::Result {
+    let Some(turns) = turns else { return Ok(()) };
+    let now = "Whether settings are at work in the present turn (1) or not (0)";
+    page.gauge(Metric("turns_treated", now, None), f64::from(u8::from(turns.treated_now)))?;
+    let blocks = "Complete blocks of turns with settings and without";
+    page.gauge(Metric("turns_blocks", blocks, None), turns.blocks as f64)?;
+    let known = turns.changes().into_iter().filter_map(|(of, change)| Some((of, change?)));
+    let bounds = known.flat_map(|(of, change)| {
+        let each = [("mean", change.mean), ("low", change.low), ("high", change.high)];
+        each.map(|(bound, percent)| (vec![("of", of), ("bound", bound)], 0.01 * percent))
+    });
+    let ratio = Unit::Other("ratio".to_owned());
+    let change = "Change of the whole host by settings: mean, and the ends of its 95 % interval";
+    page.gauges(Metric("turns_change", change, Some(ratio)), bounds.collect::<Vec<_>>())
 }
 
 fn applications(page: &mut Page<'_, '_>, all: &[ApplicationStatus]) -> fmt::Result {
@@ -103,6 +126,7 @@ fn levers(page: &mut Page<'_, '_>, all: &[ApplicationStatus]) -> fmt::Result {
 mod tests {
     use super::*;
     use crate::watch::LeverStatus;
+    use ackord_daemon::status::Change;
 
     #[test]
     fn a_status_is_told_in_metrics() {
@@ -118,7 +142,15 @@ mod tests {
             levers: vec![lever],
             ..ApplicationStatus::default()
         };
+        let change = Change { mean: -2.5, low: -3.0, high: -2.0 };
+        let turns = TurnsStatus {
+            treated_now: true,
+            blocks: 9,
+            time_per_byte_percent: Some(change),
+            ..TurnsStatus::default()
+        };
         let status = Status {
+            turns: Some(turns),
             connections: 9,
             treated: 7,
             control: 1,
@@ -130,6 +162,9 @@ mod tests {
             "ackord_agent_connections{group=\"untreated\"} 1.0",
             "ackord_agent_application_lost_seconds{application=\"web\",cause=\"nagle\"} 1.5",
             "ackord_agent_application_stalls_total{application=\"web\",cause=\"nagle\"} 30",
+            "ackord_agent_turns_treated 1.0",
+            "ackord_agent_turns_blocks 9.0",
+            "ackord_agent_turns_change_ratio{of=\"time per byte\",bound=\"low\"} -0.03",
             "ackord_agent_lever_at_work{application=\"web\",lever=\"nodelay\"} 1.0",
         ] {
             assert!(text.contains(line), "{line}\n{text}");

@@ -20,6 +20,7 @@ pub(crate) use describe::{Circumstances, describe, explained};
 pub use metrics::metrics;
 pub use status::{
     ApplicationStatus, HistoryStatus, HostStatus, LeverStatus, ReachedStatus, Standing, Status,
+    TurnsStatus,
 };
 
 use ackord_daemon::Words;

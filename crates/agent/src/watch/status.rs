@@ -3,7 +3,8 @@
 //! Plain data, filled once a second. Units stand in the names; counters count since the start; what the reader of
 //! another version does not know is ignored, and what the writer did not know is empty.
 
-use ackord_daemon::status::{Compared, Process};
+use ackord_daemon::status::{Change, Compared, Process};
+use ackord_daemon::switchback::LinkCompared;
 use ackord_daemon::{Finding, Published};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -25,8 +26,10 @@ pub struct Status {
     pub stands_aside: Option<String>,
     /// Connections it follows.
     pub connections: u64,
-    /// Connections it has followed.
+    /// Connections there were since its start.
     pub connections_in_all: u64,
+    /// Of these, those that were not followed: there were many, each shorter than any stall, and nothing was at work.
+    pub connections_unobserved: u64,
     /// Connections for which there was no room.
     pub unfollowed: u64,
     /// Of those it follows, treated and left alone.
@@ -39,6 +42,8 @@ pub struct Status {
     pub refused: u64,
     /// Orders given to single connections.
     pub orders: u64,
+    /// What settings do to the host as a whole; absent without turns.
+    pub turns: Option<TurnsStatus>,
     /// Applications, those that lose most first.
     pub applications: Vec<ApplicationStatus>,
     /// Hosts to which packets overtake each other.
@@ -51,6 +56,51 @@ pub struct Status {
     pub health: Vec<Finding>,
 }
 
+/// Turns of the whole host with settings, compared with turns without: changes in percent. Each is absent until there are
+/// two complete blocks of turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TurnsStatus {
+    /// Whether settings are at work in the present turn.
+    pub treated_now: bool,
+    /// Complete blocks of turns.
+    pub blocks: u64,
+    /// Bytes delivered in a turn, both ways.
+    pub delivered_percent: Option<Change>,
+    /// Time in exchanges, per byte delivered.
+    pub time_per_byte_percent: Option<Change>,
+    /// Data segments sent, per byte delivered.
+    pub segments_per_byte_percent: Option<Change>,
+    /// Time in exchanges of applications without a setting, per byte that they delivered.
+    pub others_time_per_byte_percent: Option<Change>,
+}
+
+impl TurnsStatus {
+    /// Returns the description of what turns have shown so far.
+    pub fn of(compared: &LinkCompared, treated_now: bool) -> TurnsStatus {
+        let [delivered, time_per_byte, segments_per_byte, others] =
+            compared.log_ratios.map(|ratio| ratio.map(Change::of));
+        TurnsStatus {
+            treated_now,
+            blocks: compared.blocks as u64,
+            delivered_percent: delivered,
+            time_per_byte_percent: time_per_byte,
+            segments_per_byte_percent: segments_per_byte,
+            others_time_per_byte_percent: others,
+        }
+    }
+
+    /// Returns each change with the name of what changes.
+    pub fn changes(&self) -> [(&'static str, Option<Change>); 4] {
+        [
+            ("delivered", self.delivered_percent),
+            ("time per byte", self.time_per_byte_percent),
+            ("segments per byte", self.segments_per_byte_percent),
+            ("time per byte of others", self.others_time_per_byte_percent),
+        ]
+    }
+}
+
 /// An application.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -61,6 +111,8 @@ pub struct ApplicationStatus {
     pub connections: u64,
     /// In all.
     pub connections_in_all: u64,
+    /// Of all, those that were not followed: there were many, each shorter than any stall, and nothing was at work.
+    pub connections_unobserved: u64,
     /// Of those it has, treated.
     pub treated: u64,
     /// And left alone.

@@ -158,7 +158,7 @@ mod with_programs {
             news => tell(news, &logs, console),
         })?;
         if arguments.span.is_some() || arguments.json {
-            show(&daemon, arguments.json, console)?;
+            show(&mut daemon, arguments.json, console)?;
         }
         daemon.close()?;
         tracing::info!("ended");
@@ -205,7 +205,7 @@ mod with_programs {
         if left.is_empty() { Ok(()) } else { Err(DaemonFailure::StillThere(left.len()).into()) }
     }
 
-    fn show(daemon: &Daemon, json: bool, console: &Console) -> Result<(), Failure> {
+    fn show(daemon: &mut Daemon, json: bool, console: &Console) -> Result<(), Failure> {
         let status = daemon.status();
         let text = match json {
             true => data::to_json(&status),
@@ -238,8 +238,10 @@ mod with_programs {
         match news {
             News::Began(config, undone) => {
                 service::tell_undone(undone);
-                let cgroup =
-                    config.cgroup.as_ref().map_or("all processes".into(), |path| path.to_string_lossy());
+                let cgroup = config
+                    .cgroup
+                    .as_ref()
+                    .map_or("all processes".into(), |path| path.to_string_lossy());
                 tracing::info!(%cgroup, by = config.by.name(), "following connections of {cgroup}; `ackord agent status` shows what it does");
             }
             News::StandsAside(why) => tracing::warn!(why, "only observes: {why}"),
@@ -260,12 +262,21 @@ mod with_programs {
                 match standing {
                     Standing::AtWork { .. } => {
                         tracing::info!(application, lever, "{lever} begins for {application}");
-                    },
+                    }
                     Standing::Withdrawn { why, .. } => {
                         let why = why.told();
-                        tracing::warn!(application, lever, why, "{lever} is withdrawn for {application}: {why}");
+                        tracing::warn!(
+                            application,
+                            lever,
+                            why,
+                            "{lever} is withdrawn for {application}: {why}"
+                        );
                     }
-                    _ => tracing::info!(application, lever, "{lever} is observed again for {application}"),
+                    _ => tracing::info!(
+                        application,
+                        lever,
+                        "{lever} is observed again for {application}"
+                    ),
                 }
             }
             News::Trouble(what) => tracing::warn!(what, "{what}"),

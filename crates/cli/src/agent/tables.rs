@@ -14,6 +14,7 @@ pub(super) fn document(status: &Status) -> Document {
     let mut sections = vec![standing::health(&status.health)];
     sections.extend(losses(&status.applications));
     sections.extend(levers(&status.applications));
+    sections.extend(turns(status));
     sections.extend(hosts(status));
     if !status.journal.is_empty() {
         let notes = status.journal.clone();
@@ -113,6 +114,21 @@ fn begun(lever: &LeverStatus) -> Option<String> {
         Standing::AtWork => Some("at work".to_owned()),
         Standing::Withdrawn { why } => Some(format!("withdrawn: {why}")),
     }
+}
+
+/// What settings do to the host as a whole.
+fn turns(status: &Status) -> Option<Section> {
+    let turns = status.turns?;
+    let table = table!(turns.changes(), |(of, by)| [
+        words("of the whole host") => of,
+        numbers("change by settings", "%") => standing::change(by),
+    ]);
+    let now = if turns.treated_now { "with settings" } else { "without settings" };
+    let caption = format!(
+        "turns with settings beside turns without, 95 % intervals of {} blocks of turns; the present turn is {now}",
+        turns.blocks
+    );
+    section("The host", table.captioned(caption))
 }
 
 fn hosts(status: &Status) -> Option<Section> {

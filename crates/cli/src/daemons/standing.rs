@@ -7,7 +7,7 @@ use crate::input::JsonTarget;
 use crate::interrupt::Interrupt;
 use ackord_daemon::Finding;
 use ackord_daemon::control::ControlError;
-use ackord_daemon::status::{Estimate, Process};
+use ackord_daemon::status::{Change, Estimate, Process};
 use ackord_report::document::{Block, Cell, Section, Table};
 use ackord_report::{data, to_terminal};
 use clap::Args;
@@ -93,6 +93,13 @@ pub(crate) fn health(findings: &[Finding]) -> Section {
         [] => Block::Text("Nothing is amiss.".to_owned()),
         _ => Block::Notes(findings.iter().map(told).collect()),
     })
+}
+
+/// Writes a change in percent with the ends of its interval.
+pub(crate) fn change(change: Option<Change>) -> String {
+    let sign = |percent: f64| format!("{percent:+.1}");
+    let text = |it: Change| format!("{} [{}, {}]", sign(it.mean), sign(it.low), sign(it.high));
+    change.map_or_else(|| "not yet known".to_owned(), text)
 }
 
 /// A table under a heading; nothing where it has no rows.

@@ -5,12 +5,12 @@ use crate::daemons::WarnedArguments;
 use crate::daemons::standing::{self, ShownArguments, estimate, section};
 use crate::daemons::web::{Sample, Shown, Value};
 use crate::errors::Failure;
-use ackord_gateway::watch::{
-    self, Change, ClassStatus, Compared, DelayStatus, FlowStatus, QueueState, QueueStatus,
-    Severity, Standing, Status, SubscriberStatus,
-};
 use ackord_gateway::SOCKET;
 use ackord_gateway::config::GatewayConfig;
+use ackord_gateway::watch::{
+    self, ClassStatus, Compared, DelayStatus, FlowStatus, QueueState, QueueStatus, Severity,
+    Standing, Status, SubscriberStatus,
+};
 use ackord_report::document::{Block, Cell, Document, Section, Table};
 use ackord_report::table;
 use ackord_units::Span;
@@ -145,13 +145,9 @@ fn connections(status: &Status) -> Section {
 /// What remedies do to the link as a whole.
 fn link(status: &Status) -> Option<Section> {
     let link = status.link?;
-    let change = |change: Option<Change>| {
-        let sign = |percent: f64| format!("{percent:+.1}");
-        change.map(|it| format!("{} [{}, {}]", sign(it.mean), sign(it.low), sign(it.high)))
-    };
     let table = table!(link.changes(), |(of, by)| [
         words("of the whole link") => of,
-        numbers("change by remedies", "%") => change(by).unwrap_or_else(|| "not yet known".to_owned()),
+        numbers("change by remedies", "%") => standing::change(by),
     ]);
     let now = if link.treated_now { "with remedies" } else { "without remedies" };
     let caption = format!(
@@ -299,6 +295,8 @@ mod tests {
         assert!(text.contains("Nothing is amiss.") && text.contains("Observing"), "{text}");
         assert!(!text.contains("Remedies") && !text.contains("Queues"), "{text}");
     }
+
+    use ackord_daemon::status::Change;
 
     #[test]
     fn the_link_is_compared_by_turns_and_what_is_not_known_is_named() {

@@ -1,29 +1,11 @@
 //! Servers that were there before the agent, control groups that come after it, programs of one interpreter.
 
-use super::levers::port;
+use super::levers::server_of;
 use super::world::{ACKORD, Agent, Group, Running, is_at_work, lacks, lever, nothing_is_left};
 use ackord_testing::skipped;
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};
-
-/// Answers each 100 bytes with two writes of 50; prints its port.
-const TWO_WRITES: &str = "
-import socket, sys, threading
-def serve(c):
-    while True:
-        n = 0
-        while n < 100:
-            d = c.recv(100 - n)
-            if not d: return
-            n += len(d)
-        c.sendall(b'x' * 50); c.sendall(b'y' * 50)
-s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(64)
-print(s.getsockname()[1], flush=True)
-while True:
-    c, _ = s.accept()
-    threading.Thread(target=serve, args=(c,), daemon=True).start()
-";
 
 /// One write and its answer, so many times on each of so many connections; prints the median of each in ms.
 const ONE_WRITE: &str = "
@@ -43,10 +25,7 @@ for _ in range(int(sys.argv[2])):
 ";
 
 fn server(group: &Group) -> (Running, String) {
-    let mut child =
-        group.python(TWO_WRITES, &[]).stdout(Stdio::piped()).spawn().expect("it starts");
-    let port = port(&mut child);
-    (Running(child), port)
+    server_of(group, "2")
 }
 
 /// A client that is not in the control group.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-/// Answers each 100 bytes with 100; prints its port.
+/// Answers each 100 bytes with 100, in so many writes; prints its port.
 const SERVER: &str = "
 import socket, sys, threading
 def serve(c):
@@ -17,7 +17,8 @@ def serve(c):
             d = c.recv(100 - n)
             if not d: return
             n += len(d)
-        c.sendall(b'x' * 100)
+        for _ in range(writes): c.sendall(b'x' * (100 // writes))
+writes = int(sys.argv[1])
 s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(64)
 print(s.getsockname()[1], flush=True)
 while True:
@@ -42,7 +43,13 @@ for _ in range(int(sys.argv[2])):
 ";
 
 pub(super) fn server(group: &Group) -> (Running, String) {
-    let mut child = group.python(SERVER, &[]).stdout(Stdio::piped()).spawn().expect("it starts");
+    server_of(group, "1")
+}
+
+/// A server that answers in so many writes.
+pub(super) fn server_of(group: &Group, writes: &str) -> (Running, String) {
+    let mut child =
+        group.python(SERVER, &[writes]).stdout(Stdio::piped()).spawn().expect("it starts");
     let port = port(&mut child);
     (Running(child), port)
 }

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `mod.rs` | a control group, an agent there, programs in Python |
 //! | `levers.rs` | what levers gain |
+//! | `turns.rs` | turns of the whole host with settings and without |
 //! | `seen.rs` | what is seen of connections, and what that takes |
 //! | `ends.rs` | ends of an agent: asked, killed, kept |
 //! | `files.rs` | a configuration file, read anew; a lever withdrawn; a full disk |
@@ -30,6 +31,8 @@ mod rights;
 mod routes;
 #[cfg(feature = "agent")]
 mod seen;
+#[cfg(feature = "agent")]
+mod turns;
 mod words;
 
 #[cfg(not(feature = "agent"))]
@@ -123,14 +126,16 @@ mod world {
     pub(super) struct Agent {
         pub(super) process: Running,
         pub(super) state: tempfile::TempDir,
-        files: Option<tempfile::TempDir>,
+        files: tempfile::TempDir,
     }
 
     const FILE: &str = "agent.toml";
 
+    /// Tests run beside each other, and beside an agent of this machine: metrics would want one port.
+    const NO_METRICS: &str = "\n[metrics]\nlisten = \"none\"\n";
+
     fn write_file(directory: &Path, group: &Group, lines: &str) {
-        let text =
-            format!("cgroup = \"{}\"\n{lines}\n[metrics]\nlisten = \"none\"\n", group.0.display());
+        let text = format!("cgroup = \"{}\"\n{lines}\n{NO_METRICS}", group.0.display());
         fs::write(directory.join(FILE), text).expect("ours");
     }
 
@@ -139,16 +144,28 @@ mod world {
             Agent::begin_by(Command::new(ACKORD), group, more)
         }
 
-        /// By a command that ends with the program's name.
-        pub(super) fn begin_by(mut command: Command, group: &Group, more: &[&str]) -> Agent {
-            let state = tempfile::tempdir().expect("a directory");
-            command
-                .args(["agent", "run", "--cgroup"])
-                .arg(&group.0)
-                .arg("--state")
-                .arg(state.path());
-            let process = command.args(more).spawn().expect("it starts");
-            let agent = Agent { process: Running(process), state, files: None };
+        /// By a command that ends with the program's name. Options become a file, as `check --print` writes it.
+        pub(super) fn begin_by(command: Command, group: &Group, more: &[&str]) -> Agent {
+            let (run, options): (Vec<&str>, Vec<&str>) =
+                more.iter().partition(|one| **one == "--adopt");
+            let mut check = Command::new(ACKORD);
+            check.args(["agent", "check", "--cgroup"]).arg(&group.0).args(options).arg("--print");
+            let text = check.output().expect("it runs").stdout;
+            let text = String::from_utf8(text).expect("a file") + NO_METRICS;
+            let files = tempfile::tempdir().expect("a directory");
+            fs::write(files.path().join(FILE), text).expect("ours");
+            Agent::run(command, files, tempfile::tempdir().expect("a directory"), &run)
+        }
+
+        fn run(
+            mut command: Command,
+            files: tempfile::TempDir,
+            state: tempfile::TempDir,
+            more: &[&str],
+        ) -> Agent {
+            command.args(["agent", "run"]).arg(files.path().join(FILE)).args(more);
+            let process = command.arg("--state").arg(state.path()).spawn().expect("it starts");
+            let agent = Agent { process: Running(process), state, files };
             agent.wait_for(|_| true);
             agent
         }
@@ -160,7 +177,7 @@ mod world {
 
         /// The same, by a command that ends with the program's name, and with more options.
         pub(super) fn with_file_by(
-            mut command: Command,
+            command: Command,
             group: &Group,
             lines: &str,
             state: tempfile::TempDir,
@@ -168,16 +185,12 @@ mod world {
         ) -> Agent {
             let files = tempfile::tempdir().expect("a directory");
             write_file(files.path(), group, lines);
-            command.args(["agent", "run"]).arg(files.path().join(FILE)).args(more);
-            let process = command.arg("--state").arg(state.path()).spawn().expect("it starts");
-            let agent = Agent { process: Running(process), state, files: Some(files) };
-            agent.wait_for(|_| true);
-            agent
+            Agent::run(command, files, state, more)
         }
 
         /// Its file says this from now on, and it is told so.
         pub(super) fn reload(&self, group: &Group, lines: &str) {
-            write_file(self.files.as_ref().expect("it has a file").path(), group, lines);
+            write_file(self.files.path(), group, lines);
             let pid = nix::unistd::Pid::from_raw(self.process.0.id() as i32);
             nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGHUP).expect("ours");
         }

@@ -115,8 +115,53 @@ fn reports_of_short_connections_are_taken_together() {
     assert!(group.python(SHORT, &[&port, "2000"]).status().expect("it runs").success());
     let status = agent.wait_for(|status| status["connections_in_all"].as_u64() >= Some(4_000));
     assert_eq!(status["reports_lost"], 0);
-    // Ten times a second, however long that took: 8,000 reports.
+    // 32 of an application in a quarter of a second on a processor: none can have lost time.
+    assert!(status["connections_unobserved"].as_u64() >= Some(1_000), "{status:#}");
+    // Ten times a second, however long that took.
     let turns = turns() - before;
     assert!(turns < 1_000, "{turns} times");
+    agent.stop();
+}
+
+/// Opens so many connections, and exchanges 100 bytes on each when all are there; closes them when its input ends.
+const POOL: &str = "
+import socket, sys, time
+pool = [socket.create_connection(('127.0.0.1', int(sys.argv[1]))) for _ in range(int(sys.argv[2]))]
+time.sleep(0.05)
+for c in pool:
+    for _ in range(2):
+        c.sendall(b'a' * 100)
+        n = 0
+        while n < 100: n += len(c.recv(100 - n))
+print('exchanged', flush=True)
+sys.stdin.read()
+";
+
+/// More than are followed when they open: those that last are followed as soon as they do something.
+#[test]
+fn connections_that_were_passed_over_are_followed_when_they_are_old_enough_for_a_stall() {
+    if let Some(why) = lacks() {
+        return skipped(why);
+    }
+    let group = Group::new("pool");
+    let agent = Agent::begin(&group, &[]);
+    let (_server, port) = super::levers::server(&group);
+    let mut client = group.python(POOL, &[&port, "600"]);
+    let mut client =
+        client.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let input = client.stdin.take();
+    let client = Running(client);
+    let status = agent.wait_for(|status| status["connections"] == 1_200);
+    assert_eq!(status["connections_in_all"], 1_200, "each counts once: {status:#}");
+    assert_eq!(status["connections_unobserved"], 0, "{status:#}");
+    let names: Vec<&str> = status["applications"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|one| one["connections"] == 600)
+        .filter_map(|one| one["name"].as_str())
+        .collect();
+    assert!(names.len() == 2 && names.iter().all(|name| name.starts_with("python")), "{status:#}");
+    drop((input, client));
     agent.stop();
 }

@@ -4,13 +4,16 @@
 //! | --- | --- |
 //! | `mod.rs` | tables for metrics, messages and the state, and how values are read |
 //! | `file.rs` | [`ConfigFile`]: a text, and what it says |
+//! | `turns.rs` | [`TurnsConfig`]: the table `[turns]` |
 //! | `keys.rs` | the keys of those tables, and schemas |
 
 mod file;
 mod keys;
+mod turns;
 
 pub use file::{ConfigFile, FromFile};
 pub use keys::{log_keys, metrics_keys, one_or_several, schema, span_or_never_schema};
+pub use turns::{TurnsConfig, turns};
 
 use crate::logs::{LogConfig, LogLevel, LogTarget};
 use ackord_scenario::Wrong;

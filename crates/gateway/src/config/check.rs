@@ -8,7 +8,7 @@ use super::{
 };
 use ackord_daemon::config::{
     FromFile, each, log, metrics, positive, quantity_or, span_or_never, state, table,
-    table_or_empty,
+    table_or_empty, turns,
 };
 use ackord_path::registry::ProxyChoice;
 use ackord_scenario::format::{Field, Key, NameSet, Reader, Report, agrees, choice, join};
@@ -36,7 +36,7 @@ fn file(report: &mut Report, root: &Reader<'_>) -> Option<GatewayConfig> {
     let metrics = metrics(report, root, keys::METRICS, GatewayConfig::METRICS);
     let log = log(report, root, keys::LOG);
     let state = state(report, root, keys::STATE, ("gateway", GatewayConfig::STATE));
-    let turns = turns(report, root);
+    let turns = turns(report, root, keys::TURNS, TurnsConfig::UNTREATED);
     let harm = harm(report, root);
     let config = GatewayConfig {
         wan: wan?,
@@ -253,29 +253,6 @@ fn limits(report: &mut Report, root: &Reader<'_>) -> Option<LimitsConfig> {
         copied: copied?,
         subscribers: usize::try_from(subscribers).unwrap_or(usize::MAX),
     })
-}
-
-fn turns(report: &mut Report, root: &Reader<'_>) -> Option<TurnsConfig> {
-    let reader = table_or_empty(report, root, "turns", keys::TURNS)?;
-    let untreated = quantity_or::<Ratio>(report, &reader, "untreated", TurnsConfig::UNTREATED);
-    let length = quantity_or::<Span>(report, &reader, "length", TurnsConfig::LENGTH);
-    let settle = quantity_or::<Span>(report, &reader, "settle", TurnsConfig::SETTLE);
-    let turns = TurnsConfig { untreated: untreated?, length: length?, settle: settle? };
-    let wrong = if turns.untreated.get() > 0.5 {
-        let why = "it is more than half of the turns".to_owned();
-        Some(("untreated", why, "0 % to 50 %".to_owned()))
-    } else if turns.settle >= turns.length {
-        let why = "nothing is left of a turn".to_owned();
-        Some(("settle", why, format!("less than `length`, which is {}", turns.length)))
-    } else {
-        None
-    };
-    if let Some((key, why, allowed)) = wrong {
-        let wrong = Wrong::BadValue { why, allowed };
-        report.add(reader.place_of(key), &join(&reader.path, key), wrong);
-        return None;
-    }
-    Some(turns)
 }
 
 fn harm(report: &mut Report, root: &Reader<'_>) -> Option<HarmConfig> {

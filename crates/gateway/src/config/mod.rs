@@ -30,7 +30,6 @@ mod rules;
 mod warnings;
 
 use ackord_daemon::config::per_mille;
-use ackord_daemon::switchback::Turns;
 use ackord_path::Queue;
 use ackord_path::proxy::Proxy;
 use ackord_path::registry::{ProxyChoice, QueueChoice, QueuePlace, UnknownFlow};
@@ -39,6 +38,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+pub use ackord_daemon::config::TurnsConfig;
 pub use ackord_daemon::logs::{LogConfig, LogLevel, LogTarget};
 pub use conditions::{Conditions, MarkMatch, PortRange};
 pub use file::{ConfigFile, ConfigOptions};
@@ -111,33 +111,6 @@ pub struct LimitsConfig {
     pub copied: Rate,
     /// Mobile hosts listed by address in status and metrics.
     pub subscribers: usize,
-}
-
-/// Turns of the whole link with remedies and without.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TurnsConfig {
-    /// The share of turns without remedies, 0 to 0.5.
-    pub untreated: Ratio,
-    /// The length of a turn.
-    pub length: Span,
-    /// The beginning of each that is left out.
-    pub settle: Span,
-}
-
-impl TurnsConfig {
-    /// The share of turns without remedies where nothing else is said.
-    pub const UNTREATED: &str = "10 %";
-    /// The length of a turn where nothing else is said.
-    pub const LENGTH: &str = "2 min";
-    /// The beginning that is left out where nothing else is said.
-    pub const SETTLE: &str = "30 s";
-
-    /// Returns the turns; `None` where no turn is without remedies.
-    pub fn turns(&self) -> Option<Turns> {
-        let share = self.untreated.get();
-        let in_block = (1.0 / share).round().clamp(2.0, 1e6) as u32;
-        (share > 0.0).then_some(Turns { length: self.length, settle: self.settle, in_block })
-    }
 }
 
 /// When a remedy stands down for the connections of a rule, and for how long.

@@ -27,7 +27,7 @@ mod shared;
 mod status;
 
 pub use ackord_daemon::control::{ControlError, ControlSocket};
-pub use ackord_daemon::status::{Compared, Estimate, Group, Standing};
+pub use ackord_daemon::status::{Change, Compared, Estimate, Group, Standing};
 pub use ackord_daemon::{BUCKETS_US, DelayStatus, Delays, Finding, Logs, Severity};
 pub use asking::{Capture, capture, clean_up, reload, status, stop};
 pub use capture::{CaptureRequest, Decision, Filter, Taps};
@@ -35,8 +35,8 @@ pub use control::{GATEWAY, Reloaded, listen};
 pub use metrics::{metrics, serve_metrics};
 pub use shared::Shared;
 pub use status::{
-    Change, ClassStatus, FlowCounts, FlowStatus, LinkStatus, QueueState, QueueStatus, RingStatus,
-    Status, SubscriberStatus, TOP_FLOWS,
+    ClassStatus, FlowCounts, FlowStatus, LinkStatus, QueueState, QueueStatus, RingStatus, Status,
+    SubscriberStatus, TOP_FLOWS,
 };
 
 #[cfg(test)]

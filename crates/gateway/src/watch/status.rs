@@ -3,11 +3,9 @@
 //! Plain data, filled once a second. Units stand in the names; counters count since the start; what the
 //! reader of another version does not know is ignored, and what the writer did not know is empty.
 
-use ackord_daemon::status::{Compared, Group, Process, Standing};
+use ackord_daemon::status::{Change, Compared, Group, Process, Standing};
 use ackord_daemon::switchback::LinkCompared;
 use ackord_daemon::{DelayStatus, Finding, Published};
-use ackord_measure::welch::Difference;
-use ackord_units::portable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -103,26 +101,6 @@ pub struct LinkStatus {
     pub air_per_byte_percent: Option<Change>,
     /// Round trips behind the gateway of connections that get no remedy.
     pub others_delay_percent: Option<Change>,
-}
-
-/// A change with its 95 % interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Change {
-    /// The mean.
-    pub mean: f64,
-    /// The lower end of the interval.
-    pub low: f64,
-    /// Its upper end.
-    pub high: f64,
-}
-
-impl Change {
-    /// Returns the change in percent whose logarithm is `log_ratio`.
-    pub fn of(log_ratio: Difference) -> Change {
-        let percent = |log| 100.0 * (portable::exp(log) - 1.0);
-        let Difference { mean, low, high } = log_ratio;
-        Change { mean: percent(mean), low: percent(low), high: percent(high) }
-    }
 }
 
 impl LinkStatus {

@@ -16,13 +16,29 @@
  * report in so many seconds, since there is nothing to be gained and much to be counted. */
 #define BULK_PACKETS 64
 #define ASLEEP_S 2
-/* Callbacks of a connection that is looked at, and of one that is not: the second wakes it, once a round trip. */
+/* Callbacks of a connection that is looked at, and of one that is not: the second wakes it, once a round trip. One that
+ * has no storage gets it at the end of a round trip, if it is old enough. */
 #define AWAKE_FLAGS (BPF_SOCK_OPS_STATE_CB_FLAG | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
+#define YOUNG_FLAGS BPF_SOCK_OPS_RTT_CB_FLAG
 #define ASLEEP_FLAGS (BPF_SOCK_OPS_STATE_CB_FLAG | BPF_SOCK_OPS_RTT_CB_FLAG)
 
 static __always_inline __u64 now_us(void)
 {
 	return bpf_ktime_get_ns() / 1000;
+}
+
+/* The time of the last tick, which costs a tenth of that. */
+static __always_inline __u64 tick_us(void)
+{
+	return bpf_ktime_get_coarse_ns() / 1000;
+}
+
+/* A packet of a connection that is old enough for a stall. Written once per reading by the agent: other processors keep
+ * their copy of the cache line. */
+static __always_inline void note_old(struct facts *facts, __u32 now)
+{
+	if (!is_old_seen && now - facts->opened_us >= STALL_US)
+		is_old_seen = 1;
 }
 
 /* Whether the last packet of an exchange came just before: then the time since belongs to it. */

@@ -10,10 +10,37 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct facts);
 } sockets SEC(".maps");
+
+/* Owners of listening sockets. A clone of a listening socket's storage would cost an allocation for each connection. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct listening);
+	__type(value, struct origin);
+} listeners SEC(".maps");
+
+/* Connections that have no storage (yet): a direct-mapped cache by cookie, without locks and without deletions. A
+ * connection whose entry is overwritten is identified by its listening socket, if it has one. */
+#define YOUNG (1 << 15)
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, YOUNG);
+	__type(key, __u32);
+	__type(value, struct young);
+} young SEC(".maps");
+
+/* Programs of processes: a direct-mapped cache by process. */
+#define KNOWN 1024
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, KNOWN);
+	__type(key, __u32);
+	__type(value, struct known);
+} known SEC(".maps");
 
 #define RING_BYTES (1 << 20)
 struct {
@@ -36,6 +63,13 @@ struct {
 	__type(key, __u32);
 	__type(value, struct class);
 } classes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct budget);
+} budgets SEC(".maps");
 
 /* By cookie. */
 struct {
@@ -79,5 +113,7 @@ const volatile unsigned int CONFIG_HZ = 0;
 struct settings settings = {};
 struct interpreter interpreters[INTERPRETERS] = {};
 struct counts counts = {};
+/* Whether a connection older than the shortest stall had a packet since the agent last cleared this. */
+__u32 is_old_seen = 0;
 
 #endif

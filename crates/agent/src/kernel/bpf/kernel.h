@@ -20,6 +20,7 @@
 #define AF_INET6 10
 #define SOCK_STREAM 1
 #define IPPROTO_TCP 6
+#define TCP_LISTEN 10
 #define TCP_NAGLE_OFF 1
 #define ICSK_ACK_TIMER 2
 /* From linux/bpf.h of Linux 6.12; older headers lack it. */
@@ -40,6 +41,12 @@ struct sock_cgroup_data {
 struct in6_addr {
 	__u32 words[4];
 };
+struct net {
+	__u64 net_cookie;
+};
+typedef struct {
+	struct net *net;
+} possible_net_t;
 struct sock_common {
 	__u32 skc_daddr; /* network order, as all addresses */
 	__u32 skc_rcv_saddr;
@@ -47,6 +54,7 @@ struct sock_common {
 	__u16 skc_num;
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
+	possible_net_t skc_net;
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;
 };
@@ -76,6 +84,9 @@ struct mm_struct {
 	struct file *exe_file;
 };
 struct task_struct {
+	int tgid;
+	__u64 start_time;
+	__u64 self_exec_id; /* counts execve */
 	struct task_struct *group_leader;
 	struct mm_struct *mm;
 	struct fs_struct *fs;

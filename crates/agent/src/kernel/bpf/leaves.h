@@ -63,12 +63,13 @@ static __always_inline void leaves(struct bpf_sock_ops *ops)
 	}
 	now = now_us();
 	note_event(facts, now);
+	note_old(facts, now);
 	if (ops->skb_len)
 		facts->sent_us = now;
 	if (facts->unacknowledged)
 		note_ack(facts, sk, now, !ops->skb_len);
 	facts->unacknowledged = 0;
-	if (facts->arm == ARM_CONTROL || now - facts->asked_us < ASK_US)
+	if (facts->arm == ARM_CONTROL || settings.untreated || now - facts->asked_us < ASK_US)
 		return;
 	facts->asked_us = now;
 	order = bpf_map_lookup_elem(&orders, &facts->cookie);

@@ -98,4 +98,25 @@ static __always_inline __u64 program_of_current(void)
 	return with_arguments(hash, task);
 }
 
+/* The same for a process that was identified before, unless it has called execve since. */
+static __always_inline void identify(struct origin *origin)
+{
+	struct task_struct *task = bpf_get_current_task_btf(), *leader = task->group_leader;
+	__u32 pid = task->tgid, index = pid % KNOWN;
+	__u64 key = mixed(mixed(mixed(HASH_BEGIN, pid), leader->start_time), leader->self_exec_id);
+	struct known *of = bpf_map_lookup_elem(&known, &index);
+
+	origin->pid = pid;
+	if (of && of->key == key && of->check == (key ^ of->program)) {
+		origin->program = of->program;
+		return;
+	}
+	origin->program = program_of_current();
+	if (!of)
+		return;
+	of->key = key;
+	of->program = origin->program;
+	of->check = key ^ origin->program;
+}
+
 #endif

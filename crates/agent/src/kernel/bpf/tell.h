@@ -36,10 +36,11 @@ static __always_inline void fill(struct report *report, struct facts *facts, __u
 }
 
 /* The agent takes reports ten times a second by itself: waking it costs more than what it then does. It is woken for an
- * application that it does not know, whose process may soon be gone, and where the ring fills. */
+ * application that it does not know, whose process may soon be gone, and where the ring fills. Where no process was found
+ * there is none to look at. */
 static __always_inline void submit(struct report *report)
 {
-	int is_new = !report->class && report->application && report->kind == REPORT_OPENED;
+	int is_new = !report->class && report->pid && report->kind == REPORT_OPENED;
 	int is_full = bpf_ringbuf_query(&reports, BPF_RB_AVAIL_DATA) > RING_BYTES / 4;
 
 	bpf_ringbuf_submit(report, is_new || is_full ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
