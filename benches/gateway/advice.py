@@ -12,7 +12,8 @@ a 95 % bootstrap interval. Prints a Markdown table. Root, gcc and an `ackord` bu
 import argparse, concurrent.futures, json, os, random, shutil, signal, socket, statistics, subprocess, sys, tempfile, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Name, rate in Mbit/s, round trip in ms (8 of it wireless), loss each way in %, (fade s, every s), bytes of a download.
+# Name, rate in Mbit/s, round trip in ms (8 of it wireless), loss each way in %, (fade s, every s), bytes of a download;
+# the sender's congestion control, unless it is CUBIC.
 LINKS = [
     ("a", 20, 44, 1.0, (0, 0), 1_000_000),
     ("b", 20, 44, 1.0, (1.5, 6), 1_000_000),
@@ -25,9 +26,27 @@ LINKS = [
     ("i", 10, 40, 0.0, (0, 0), 500_000),
     ("j", 30, 100, 3.0, (0, 0), 1_000_000),
 ]
+# Not used to develop the prediction: drawn by `drawn(2026)`, and two with other senders.
+OTHERS = 5
+SENDERS = [
+    ("reno", 20, 44, 1.0, (0, 0), 1_000_000, "reno"),
+    ("bbr", 20, 44, 1.0, (0, 0), 1_000_000, "bbr"),
+]
 REMEDIES = ("proxy-tcp", "snoop")
 LEAST_DOWNLOADS = 10
 AIR_MS = 8
+
+
+def drawn(seed):
+    """Links drawn at random, in the range of those above."""
+    rng = random.Random(seed)
+    log = lambda low, high: low * (high / low) ** rng.random()
+    links = []
+    for number in range(OTHERS):
+        fades = (round(rng.uniform(0.5, 2), 1), round(rng.uniform(5, 10))) if rng.random() < 0.3 else (0, 0)
+        loss = round(log(0.1, 3), 2) if rng.random() < 0.8 else 0.0
+        links.append((chr(ord("k") + number), round(log(2, 50)), round(log(20, 150)), loss, fades, round(log(1e5, 5e6), -5)))
+    return [link[:-1] + (int(link[-1]),) for link in links]
 
 
 def serve(port):
@@ -67,7 +86,7 @@ class Network:
     """Server, router and mobile host in namespaces, with an emulated link on either side of the router."""
 
     def __init__(self, link, program, seed):
-        name, mbit, rtt_ms, loss, (fade_s, every_s), _ = link
+        name, mbit, rtt_ms, loss, (fade_s, every_s), _, *control = link
         self.spaces = [f"adv-{os.getpid()}-{name}-{end}" for end in "srm"]
         self.processes = []
         server, router, mobile = self.spaces
@@ -84,7 +103,7 @@ class Network:
                                        (router, "lan0", "10.2.0.1"), (mobile, "eth0", "10.2.0.2")]:
             run("ip", "-n", space, "addr", "add", address + "/24", "dev", device)
             run("ip", "-n", space, "link", "set", device, "up", "txqueuelen", 1000)
-        run("ip", "-n", server, "route", "add", "default", "via", "10.1.0.2", "congctl", "cubic")
+        run("ip", "-n", server, "route", "add", "default", "via", "10.1.0.2", "congctl", *(control or ["cubic"]))
         run("ip", "-n", mobile, "route", "add", "default", "via", "10.2.0.1")
         run("ip", "netns", "exec", router, "sysctl", "-qw", "net.ipv4.ip_forward=1")
         self.start("ip", "netns", "exec", server, sys.executable, __file__, "--serve", 8080)
@@ -124,10 +143,10 @@ def measure(link, options, emulator):
             else:
                 state = tempfile.mkdtemp()
                 beside.append(network.on_router(options.ackord, "gateway", "run", "--wan", "wan0", "--lan", "lan0", "--remedy", condition,
-                                                "--state", state, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+                                                "--control", "0%", "--untreated", "0%", "--state", state, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
             time.sleep(1)
             assert all(process.poll() is None for process in beside), (link, condition)
-            found[condition] = network.download(link[-1], options.seconds)
+            found[condition] = network.download(link[5], options.seconds)
             for process in beside:
                 process.send_signal(signal.SIGINT)
             output, remarks = beside[0].communicate()
@@ -151,7 +170,7 @@ def gain(before, after, draws=2000):
 
 def shown(link, found):
     """A line of the table for each remedy."""
-    name, mbit, rtt_ms, loss, (fade_s, every_s), size = link
+    name, mbit, rtt_ms, loss, (fade_s, every_s), size, *_ = link
     fades = f"{fade_s:g} s every {every_s:g} s" if every_s else "no"
     size = f"{size // 1000} kB" if size < 1e6 else f"{size // 1_000_000} MB"
     remedies = {one["name"]: one for one in found["advice"]["classes"][0]["remedies"]} if found["advice"] else {}
@@ -181,7 +200,8 @@ def main():
             return
     emulator = os.path.join(tempfile.mkdtemp(), "link")
     run(os.environ.get("CC", "cc"), "-O2", "-o", emulator, os.path.join(HERE, "link.c"))
-    links = [link for link in LINKS if not options.links or link[0] in options.links]
+    known = LINKS + drawn(2026) + SENDERS
+    links = [link for link in known if link[0] in options.links] if options.links else LINKS
     print("| link | Mbit/s | RTT, ms | loss, % | fades | size | remedy | downloads | mean time, s | recoveries alone, % | measured, % |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
     with concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:

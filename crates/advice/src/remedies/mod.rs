@@ -31,6 +31,7 @@ mod backoff;
 mod facts;
 mod fit;
 mod gain;
+pub mod gateway;
 mod guess;
 pub mod judge;
 mod limit;
