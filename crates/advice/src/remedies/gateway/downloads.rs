@@ -133,7 +133,7 @@ impl Download {
             capacity: capacity(trace, Some(Place::Router), Direction::Download, mss)
                 .map(|(rate, _)| rate),
             rate: connection.path.rate_bit_s.unwrap_or(0.0),
-            sent: transmissions(trace, air_s),
+            sent: transmissions(trace, air_s, mss as u64),
         })
     }
 

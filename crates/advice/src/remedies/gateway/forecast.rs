@@ -39,7 +39,7 @@ const MOST_ROUNDS: usize = 40;
 /// A forecast is finished when its standard error is below this, percent.
 const EXACT_PERCENT: f64 = 1.0;
 /// Data packets of a round at most; of more, episodes are sampled.
-const MOST_OF_ROUND: f64 = 40_000.0;
+const MOST_OF_ROUND: f64 = 80_000.0;
 
 /// Receives the progress of a forecast, 0 to 1.
 pub type ForecastProgress<'a> = &'a mut dyn FnMut(f64);

@@ -38,8 +38,9 @@ struct Unanswered {
     before: Option<usize>,
 }
 
-/// Returns all transmissions of a trace, whose link behind the gateway has a shortest round trip of `air_s`.
-pub(super) fn transmissions(trace: &Trace, air_s: f64) -> Vec<Transmission> {
+/// Returns all transmissions of a trace, whose link behind the gateway has a shortest round trip of `air_s`, in packets
+/// of at most `mss` bytes.
+pub(super) fn transmissions(trace: &Trace, air_s: f64, mss: u64) -> Vec<Transmission> {
     let mut found: Vec<Transmission> = Vec::new();
     let mut outstanding = Outstanding::default();
     // Time of the transmission and its round trip to the mobile host.
@@ -47,14 +48,16 @@ pub(super) fn transmissions(trace: &Trace, air_s: f64) -> Vec<Transmission> {
     for point in &trace.points {
         match point.kind {
             PointKind::Data | PointKind::Retransmission | PointKind::OutOfOrder => {
-                let index = found.len();
-                let bytes = point.to.saturating_sub(point.from);
-                found.push(Transmission { t: point.t, bytes, lost: false, queue_s: None });
-                let before = outstanding.repeated(point);
-                if let Some(before) = before {
-                    found[before].lost = true;
+                for (from, to) in packets(point, mss) {
+                    let index = found.len();
+                    let bytes = to - from;
+                    found.push(Transmission { t: point.t, bytes, lost: false, queue_s: None });
+                    let before = outstanding.repeated(from, to);
+                    if let Some(before) = before {
+                        found[before].lost = true;
+                    }
+                    outstanding.of.insert(from, Unanswered { to, index, before });
                 }
-                outstanding.of.insert(point.from, Unanswered { to: point.to, index, before });
             }
             PointKind::Ack | PointKind::Sack => {
                 let from = if point.kind == PointKind::Ack { 0 } else { point.from };
@@ -80,10 +83,10 @@ pub(super) fn transmissions(trace: &Trace, air_s: f64) -> Vec<Transmission> {
 }
 
 impl Outstanding {
-    /// Removes what `point` repeats, and returns the latest transmission of it.
-    fn repeated(&mut self, point: &Point) -> Option<usize> {
-        let overlapping = self.of.range(..point.to).rev();
-        let overlapping = overlapping.take_while(|(_, one)| one.to > point.from);
+    /// Removes transmissions that overlap with these bytes, and returns the latest of them.
+    fn repeated(&mut self, from: u64, to: u64) -> Option<usize> {
+        let overlapping = self.of.range(..to).rev();
+        let overlapping = overlapping.take_while(|(_, one)| one.to > from);
         let starts: Vec<u64> = overlapping.map(|(from, _)| *from).collect();
         starts.iter().filter_map(|from| self.of.remove(from)).map(|one| one.index).max()
     }
@@ -94,6 +97,13 @@ impl Outstanding {
         let starts: Vec<u64> = within.map(|(from, _)| *from).collect();
         starts.iter().filter_map(|from| self.of.remove(from)).collect()
     }
+}
+
+/// Cuts a segment into packets: a network card puts those of a train together, or cuts them up behind the capture.
+fn packets(point: &Point, mss: u64) -> impl Iterator<Item = (u64, u64)> {
+    let (from, to, mss) = (point.from, point.to, mss.max(1));
+    let count = to.saturating_sub(from).div_ceil(mss);
+    (0..count).map(move |at| (from + at * mss, (from + (at + 1) * mss).min(to)))
 }
 
 /// Returns the sample of the transmission nearest to `t`.
