@@ -138,7 +138,7 @@ def measure(link, options, emulator):
     """The download times of each condition, and what `advise` printed."""
     found = {}
     for which, condition in enumerate(("none",) + REMEDIES):
-        network = Network(link, emulator, seed=100 * which + ord(link[0]))
+        network = Network(link, emulator, seed=100 * which + ord(link[0][0]))
         try:
             beside = []
             if condition == "none":
@@ -240,12 +240,17 @@ def main():
             return
     emulator = os.path.join(tempfile.mkdtemp(), "link")
     run(os.environ.get("CC", "cc"), "-O2", "-o", emulator, os.path.join(HERE, "link.c"))
+    done = {}
+
+    def kept(link):
+        found = done[link[0]] = measure(link, options, emulator)
+        if options.json:
+            with open(options.json, "w") as file:
+                json.dump(dict(done), file)
+        return found
+
     with concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
-        all_found = list(pool.map(lambda link: measure(link, options, emulator), links))
-    table(links, all_found)
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump({link[0]: found for link, found in zip(links, all_found)}, file)
+        table(links, list(pool.map(kept, links)))
 
 
 if __name__ == "__main__":

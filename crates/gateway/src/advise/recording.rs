@@ -122,3 +122,81 @@ impl Recording {
         Ok(room.0.take())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_wire::{
+        Endpoints, IpFields, Payload, PcapngReader, Segment, TcpChecksum, encode,
+    };
+    use std::net::SocketAddr;
+
+    /// The packet of this port passes at that second.
+    fn see(recording: &mut Recording, second: u64, way: Way, port: u16, flags: Flags) {
+        let mobile = SocketAddr::from(([192, 0, 2, 7], port));
+        let fixed = SocketAddr::from(([198, 51, 100, 1], 443));
+        let endpoints = match way {
+            Way::Out => Endpoints { src: fixed, dst: mobile },
+            Way::In => Endpoints { src: mobile, dst: fixed },
+        };
+        let segment = Segment { flags, payload_len: 1_400, ..Segment::default() };
+        let mut frame = Vec::new();
+        encode(endpoints, IpFields::default(), &segment, Payload::Zeros(1_400), &mut frame)
+            .expect("sound");
+        let sighting = Sighting {
+            interface: Interface::Lan(0),
+            way,
+            frame: &frame,
+            vlan: None,
+            segment_size: 0,
+            checksum: TcpChecksum::Verified,
+            mark: None,
+            is_sample: false,
+        };
+        recording.see(Time::ZERO + Span::from_secs(second), &sighting, LinkKind::Bare);
+    }
+
+    /// Ports of the mobile host in the order of the packets.
+    fn ports(recording: Recording) -> Vec<u16> {
+        let capture = recording.into_capture().expect("memory");
+        let mut reader = PcapngReader::new(&capture[..]).expect("a capture");
+        let mut found = Vec::new();
+        while let Some(packet) = reader.next_packet().expect("whole") {
+            assert!(packet.bytes.len() <= SNAP);
+            // Cut packets have the ports in their headers.
+            found.push(u16::from_be_bytes([packet.bytes[20], packet.bytes[21]]));
+        }
+        found
+    }
+
+    #[test]
+    fn records_connections_from_their_beginning_and_no_others() {
+        let mut recording = Recording::new(Bytes(1 << 20)).expect("memory");
+        see(&mut recording, 0, Way::In, 1, Flags::ACK);
+        see(&mut recording, 1, Way::In, 2, Flags::SYN);
+        see(&mut recording, 1, Way::Out, 3, Flags::SYN);
+        see(&mut recording, 2, Way::In, 2, Flags::ACK);
+        see(&mut recording, 3, Way::In, 3, Flags::SYN | Flags::ACK);
+        assert_eq!(recording.left_out(), 0);
+        assert_eq!(ports(recording), [2, 2]);
+    }
+
+    #[test]
+    fn leaves_out_every_second_period_when_half_of_the_room_is_used_and_never_uses_more() {
+        let each = SNAP as u64 + BLOCK;
+        let mut recording = Recording::new(Bytes(8 * each)).expect("memory");
+        see(&mut recording, 0, Way::In, 1, Flags::SYN);
+        for _ in 0..3 {
+            see(&mut recording, 1, Way::In, 1, Flags::ACK);
+        }
+        // Half is used: the second ten seconds are left out, the third are not.
+        see(&mut recording, 12, Way::In, 2, Flags::SYN);
+        see(&mut recording, 22, Way::In, 3, Flags::SYN);
+        assert_eq!(recording.left_out(), 1);
+        for _ in 0..100 {
+            see(&mut recording, 23, Way::In, 3, Flags::ACK);
+        }
+        assert!(recording.used <= 8 * each);
+        assert_eq!(ports(recording), [1, 1, 1, 1, 3, 3, 3, 3]);
+    }
+}

@@ -35,9 +35,6 @@ mod tests;
 mod transmissions;
 mod words;
 
-#[cfg(test)]
-mod explore;
-
 pub use forecast::{ForecastProgress, LEAST_DOWNLOADS, MOST_OFF_PERCENT, forecast};
 
 use super::simulate::SimulateError;
@@ -127,7 +124,7 @@ pub enum NoForecast {
     NoRate,
     /// The model does not behave as was observed.
     #[error(
-        "no model fits: with {control}, downloads take {percent:+.0} % of the observed time more, and at most \
+        "no model fits: with {control}, the best, downloads take {percent:+.0} % longer than those observed, and \
          {MOST_OFF_PERCENT} % are allowed"
     )]
     BadFit {

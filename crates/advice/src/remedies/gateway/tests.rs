@@ -70,14 +70,14 @@ fn gain(found: &GatewayForecast, remedy: &str) -> f64 {
 
 #[test]
 fn the_link_and_the_gain_follow_from_the_downloads_of_a_lossy_link() {
-    let found = of(&link(20e6, 0.01), CUBIC, (12, 1_000_000)).expect("a forecast");
+    let found = of(&link(20e6, 0.01), CUBIC, (10, 600_000)).expect("a forecast");
     assert!((19e6..21.5e6).contains(&found.link.rate_bit_s), "{found:?}");
-    // 8,300 packets, of which 83 are lost, give or take 9.
-    assert!((0.65..1.35).contains(&found.link.loss_percent), "{found:?}");
-    assert_eq!((found.downloads, found.link.fades), (12, 0));
+    // 4,150 packets, of which 41 are lost, give or take 6.
+    assert!((0.5..1.5).contains(&found.link.loss_percent), "{found:?}");
+    assert_eq!((found.downloads, found.link.fades), (10, 0));
     assert_eq!(found.congestion_control, "CUBIC");
-    // Without losses a download takes 0.6 s; CUBIC with 1 % of them takes 1.5 s.
-    assert!(gain(&found, "proxy-tcp") > 35.0 && gain(&found, "snoop") > 30.0, "{found:?}");
+    // Without losses a download takes 0.45 s; CUBIC with 1 % of them takes twice as long.
+    assert!(gain(&found, "proxy-tcp") > 25.0 && gain(&found, "snoop") > 20.0, "{found:?}");
     assert!(!found.nothing_to_gain());
     let text = found.to_string();
     assert!(text.contains("less time [") && !text.contains("nothing to gain"), "{text}");
@@ -85,7 +85,7 @@ fn the_link_and_the_gain_follow_from_the_downloads_of_a_lossy_link() {
 
 #[test]
 fn senders_with_bbr_are_recognised_and_have_little_to_gain() {
-    let found = of(&link(20e6, 0.01), BBR_OF_LINUX, (8, 2_000_000)).expect("a forecast");
+    let found = of(&link(20e6, 0.01), BBR_OF_LINUX, (6, 1_000_000)).expect("a forecast");
     assert_eq!(found.congestion_control, "BBR version 1");
     assert!(gain(&found, "proxy-tcp") < 10.0 && found.nothing_to_gain(), "{found:?}");
     assert!(found.to_string().contains("nothing to gain here"));
@@ -114,11 +114,11 @@ fn capture_of_nothing() -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 4, ..ProptestConfig::default() })]
 
     /// Nothing is lost but by the link's own queue: no remedy gains.
     #[test]
-    fn without_losses_nothing_is_gained(mbit in 4.0..40.0_f64, size in 50_000..1_500_000_u64) {
+    fn without_losses_nothing_is_gained(mbit in 4.0..40.0_f64, size in 50_000..600_000_u64) {
         let found = of(&link(1e6 * mbit, 0.0), CUBIC, (6, size)).expect("a forecast");
         prop_assert!(found.nothing_to_gain(), "{:?}", found);
         for one in &found.remedies {
