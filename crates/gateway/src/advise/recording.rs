@@ -126,9 +126,7 @@ impl Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ackord_wire::{
-        Endpoints, IpFields, Payload, PcapngReader, Segment, TcpChecksum, encode,
-    };
+    use ackord_wire::{Endpoints, IpFields, Payload, PcapngReader, Segment, TcpChecksum, encode};
     use std::net::SocketAddr;
 
     /// The packet of this port passes at that second.

@@ -115,7 +115,12 @@ impl Download {
         let mss = f64::from(connection.path.mss.max(100));
         let sizes: Vec<u64> = responses.iter().map(|one| one.bytes).collect();
         let acks = trace.points.iter().filter(|point| point.kind == PointKind::Ack);
-        let bound: f64 = connection.causes.iter().filter(|share| share.cause == Cause::ReceiverWindow).map(|share| share.seconds).sum();
+        let bound: f64 = connection
+            .causes
+            .iter()
+            .filter(|share| share.cause == Cause::ReceiverWindow)
+            .map(|share| share.seconds)
+            .sum();
         let window = acks.map(|point| point.to.saturating_sub(point.from)).max().unwrap_or(0);
         Ok(Download {
             server: connection.server.ip(),

@@ -68,17 +68,16 @@ impl<'a> Episode<'a> {
     /// When a run is given up, s.
     pub(super) fn duration_s(&self) -> f64 {
         let began = self.downloads[0].began_s;
-        let ends = self.downloads.iter().map(|one| {
-            one.began_s - began + GOES_ON * self.part * one.lasted_s
-        });
+        let ends = self
+            .downloads
+            .iter()
+            .map(|one| one.began_s - began + GOES_ON * self.part * one.lasted_s);
         ends.fold(0.0, f64::max) + GOES_ON_S
     }
 
     /// Pauses of the applications of each download, s.
     pub(super) fn pauses_s(&self) -> Vec<f64> {
-        let pauses = |one: &&Download| {
-            one.gap_s * self.sizes(one).len().saturating_sub(1) as f64
-        };
+        let pauses = |one: &&Download| one.gap_s * self.sizes(one).len().saturating_sub(1) as f64;
         self.downloads.iter().map(pauses).collect()
     }
 
@@ -88,7 +87,13 @@ impl<'a> Episode<'a> {
     }
 
     /// Returns the scenario, with the fades that this seed draws.
-    pub(super) fn toml(&self, link: &Link, proxy: Option<&str>, control: &str, seed: u64) -> String {
+    pub(super) fn toml(
+        &self,
+        link: &Link,
+        proxy: Option<&str>,
+        control: &str,
+        seed: u64,
+    ) -> String {
         let mut text = format!(
             "version = 1\nname = \"gateway\"\npurpose = \"Downloads observed at a gateway\"\nseed = {seed}\n\
              duration = \"{:.0} ms\"\n\n[hosts.client]\n[routers.router]\n",
@@ -145,13 +150,15 @@ impl<'a> Episode<'a> {
         );
         if link.loss > 0.0 {
             let percent = (100.0 * link.loss).clamp(1e-4, 50.0);
-            let _ = writeln!(text, "loss = {{ kind = \"random\", per_packet = \"{percent:.5} %\" }}");
+            let _ =
+                writeln!(text, "loss = {{ kind = \"random\", per_packet = \"{percent:.5} %\" }}");
         }
         let mut stream = RandomStream::for_element(seed, "fades");
         let fades = link.fades.draw(self.duration_s(), &mut stream);
         if !fades.is_empty() {
             let list = |of: fn(&(f64, f64)) -> f64| {
-                let each = fades.iter().map(|one| format!("\"{:.0} us\"", (1e6 * of(one)).max(1.0)));
+                let each =
+                    fades.iter().map(|one| format!("\"{:.0} us\"", (1e6 * of(one)).max(1.0)));
                 each.collect::<Vec<_>>().join(", ")
             };
             let _ = writeln!(
@@ -173,7 +180,8 @@ impl<'a> Episode<'a> {
                 us(download.think_s)
             ),
             (sizes, _) => {
-                let each: Vec<String> = sizes.iter().map(|bytes| format!("\"{bytes} B\"")).collect();
+                let each: Vec<String> =
+                    sizes.iter().map(|bytes| format!("\"{bytes} B\"")).collect();
                 format!(
                     "{{ kind = \"transfers\", sizes = [{}], count = {}, gap = {} }}",
                     each.join(", "),

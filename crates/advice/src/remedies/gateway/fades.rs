@@ -48,7 +48,8 @@ impl Fade {
         let sent = &download.sent;
         let runs = runs(sent.iter().map(|one| one.lost));
         let span = |&(from, to): &(usize, usize)| sent[to - 1].t - sent[from].t;
-        let long: Vec<(usize, usize)> = runs.iter().copied().filter(|run| span(run) >= LEAST_S).collect();
+        let long: Vec<(usize, usize)> =
+            runs.iter().copied().filter(|run| span(run) >= LEAST_S).collect();
         let within: usize = long.iter().map(|(from, to)| to - from).sum();
         let lost = sent.iter().filter(|one| one.lost).count() - within;
         // Laplace's estimate: one loss more than was seen.
@@ -129,7 +130,8 @@ impl Fades {
 
 /// Returns the likeliest distribution of lengths.
 fn lengths(fades: &[Fade]) -> Vec<(f64, f64)> {
-    let bounds = |fade: &Fade| (fade.least_s.max(1e-3), fade.most_s.max(1.01 * fade.least_s.max(1e-3)));
+    let bounds =
+        |fade: &Fade| (fade.least_s.max(1e-3), fade.most_s.max(1.01 * fade.least_s.max(1e-3)));
     let low = fades.iter().map(|fade| bounds(fade).0).fold(f64::INFINITY, f64::min);
     let high = fades.iter().map(|fade| bounds(fade).1).fold(0.0, f64::max);
     let steps = (PER_E * ln(high / low)).ceil().max(1.0);

@@ -27,8 +27,10 @@ const REMEDIES: [(&str, &str); 2] = [("proxy-tcp", PROXY_TCP), ("snoop", SNOOP)]
 /// Congestion controls that a server may have; the first unless another fits much better.
 const CONTROLS: [(&str, &str); 3] =
     [("CUBIC", "\"cubic\""), ("Reno", "\"reno\""), ("BBR version 1", BBR_OF_LINUX)];
-/// A control that is within this of the observed time fits; other ones are not tried.
+/// A control that is within this of the observed time fits, or within so many standard errors of it; other ones are
+/// not tried.
 const FITS: f64 = 0.15;
+const BY_CHANCE: f64 = 2.0;
 /// Another control is taken if it leaves less than this part of what the first one is off.
 const MUCH_BETTER: f64 = 0.5;
 /// Rounds that a model is judged by.
@@ -123,7 +125,7 @@ fn chosen<'a>(
     let mut best = fitted(link, CONTROLS[0], episodes, allowance)?;
     progress(0.1);
     let first_off = best.off();
-    if first_off > FITS {
+    if first_off > FITS.max(BY_CHANCE * scatter(episodes)) {
         for control in CONTROLS.into_iter().skip(1) {
             let other = fitted(link, control, episodes, allowance)?;
             if other.off() < MUCH_BETTER * first_off && other.off() < best.off() {
@@ -139,6 +141,13 @@ fn chosen<'a>(
     }
 }
 
+/// Returns the standard error of the mean observed time, as a share of it.
+fn scatter(episodes: &[Episode<'_>]) -> f64 {
+    let times: Vec<f64> = episodes.iter().map(Episode::time_s).collect();
+    let Some(found) = estimate(&times) else { return 0.0 };
+    found.std_dev.unwrap_or(0.0) / (times.len() as f64).sqrt() / found.mean
+}
+
 fn fitted<'a>(
     link: &'a Link,
     control: (&'static str, &'static str),
@@ -146,7 +155,8 @@ fn fitted<'a>(
     allowance: &Allowance<'_>,
 ) -> Result<Chosen<'a>, SimulateError> {
     let variant = Variant { link, proxy: None, control: control.1 };
-    let work: Vec<(u64, &Episode<'_>)> = (0..FIT_ROUNDS).flat_map(|round| seeds(round, episodes)).collect();
+    let work: Vec<(u64, &Episode<'_>)> =
+        (0..FIT_ROUNDS).flat_map(|round| seeds(round, episodes)).collect();
     let times: Result<Vec<f64>, SimulateError> = work
         .par_iter()
         .map(|(seed, episode)| variant.time_at_gateway(episode, *seed, allowance))
@@ -223,7 +233,8 @@ fn standard_error(rounds: &[Round], which: usize) -> f64 {
 }
 
 fn remedies(model: &Chosen<'_>, rounds: &[Round]) -> Vec<RemedyForecast> {
-    let mean = |which: usize| rounds.iter().map(|round| round[which]).sum::<f64>() / rounds.len() as f64;
+    let mean =
+        |which: usize| rounds.iter().map(|round| round[which]).sum::<f64>() / rounds.len() as f64;
     let off = 100.0 * (model.modelled_s / model.observed_s - 1.0).abs();
     let one = |(at, (name, _)): (usize, &(&'static str, &str))| {
         let (without_s, with_s) = (mean(0), mean(at + 1));
@@ -238,7 +249,8 @@ fn remedies(model: &Chosen<'_>, rounds: &[Round]) -> Vec<RemedyForecast> {
             ci95,
             without_s,
             with_s,
-            nothing_to_gain: percent < LEAST_GAIN_PERCENT || ci95[0] <= 0.0,
+            nothing_to_gain: percent < LEAST_GAIN_PERCENT,
+            certain: ci95[0] > 0.0,
         }
     };
     REMEDIES.iter().enumerate().map(one).collect()
@@ -271,6 +283,7 @@ fn used(link: &Link, downloads: &[Download]) -> f64 {
         busy += (to - from.max(until)).max(0.0);
         until = until.max(to);
     }
-    let bits: f64 = downloads.iter().flat_map(|one| &one.sent).map(|one| 8.0 * one.bytes as f64).sum();
+    let bits: f64 =
+        downloads.iter().flat_map(|one| &one.sent).map(|one| 8.0 * one.bytes as f64).sum();
     if busy > 0.0 { (bits / busy / link.rate_bit_s).min(1.0) } else { 0.0 }
 }

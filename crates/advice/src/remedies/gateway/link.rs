@@ -19,6 +19,8 @@ const MORE_OFTEN: f64 = 2.0;
 const LONGEST: f64 = 0.98;
 /// Fewest losses that show anything.
 const LEAST_LOSSES: f64 = 3.0;
+/// A queue that dropped nothing holds so many times what was seen in it: nothing shows its limit.
+const NEVER_FULL: f64 = 2.0;
 /// Fewest packets that a queue holds.
 const LEAST_QUEUE: f64 = 20.0;
 
@@ -64,9 +66,14 @@ impl Link {
         let (when_full, else_) = (band(FULL, f64::INFINITY), band(0.0, FAR_FROM_FULL));
         let overflows = when_full.0 >= LEAST_LOSSES && share(when_full) > MORE_OFTEN * share(else_);
         let random = if overflows { else_ } else { band(0.0, f64::INFINITY) };
-        let trip_s = quantile(&downloads.iter().map(|one| one.wired_s).collect::<Vec<_>>(), 0.5)? + air_s;
+        let trip_s =
+            quantile(&downloads.iter().map(|one| one.wired_s).collect::<Vec<_>>(), 0.5)? + air_s;
         let packets = |seconds: f64| seconds * rate / (8.0 * PACKET);
-        let queue = if overflows { packets(longest) } else { packets(longest).max(packets(trip_s)) };
+        let most = delays.iter().copied().fold(0.0, f64::max);
+        let queue = match overflows {
+            true => packets(longest),
+            false => (NEVER_FULL * packets(most)).max(packets(trip_s)),
+        };
         Some(Link {
             rate_bit_s: rate,
             rate_is_shown: !rates.is_empty(),

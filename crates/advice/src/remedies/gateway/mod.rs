@@ -107,8 +107,10 @@ pub struct RemedyForecast {
     pub without_s: f64,
     /// The same with it, s.
     pub with_s: f64,
-    /// The gain is below 2 %, or its interval includes zero.
+    /// The gain is below 2 %.
     pub nothing_to_gain: bool,
+    /// All of the interval is above zero. Otherwise more downloads have to be observed.
+    pub certain: bool,
 }
 
 /// Why there is no forecast.
@@ -142,7 +144,7 @@ pub enum NoForecast {
 }
 
 impl GatewayForecast {
-    /// True if no remedy has a certain gain.
+    /// True if no remedy has a gain.
     pub fn nothing_to_gain(&self) -> bool {
         self.remedies.iter().all(|one| one.nothing_to_gain)
     }

@@ -68,7 +68,8 @@ impl Variant<'_> {
 fn of_users(episode: &Episode<'_>, outcome: &RunOutcome) -> f64 {
     let flows = outcome.summary.flows.iter().zip(episode.pauses_s());
     let time = |(flow, pauses): (&FlowSummary, f64)| {
-        flow.completion_s.map_or(episode.duration_s() - flow.started_s, |whole| (whole - pauses).max(1e-6))
+        flow.completion_s
+            .map_or(episode.duration_s() - flow.started_s, |whole| (whole - pauses).max(1e-6))
     };
     flows.map(time).sum()
 }

@@ -53,13 +53,18 @@ fn download(began_s: f64, size: u64) -> Download {
 }
 
 /// What a gateway captures of `count` downloads, one after the other, and forecasts.
-fn of(link: &Link, control: &str, (count, size): (usize, u64)) -> Result<GatewayForecast, NoForecast> {
+fn of(
+    link: &Link,
+    control: &str,
+    (count, size): (usize, u64),
+) -> Result<GatewayForecast, NoForecast> {
     let downloads: Vec<Download> = (0..count).map(|at| download(12.0 * at as f64, size)).collect();
     let episode = Episode { downloads: downloads.iter().collect(), part: 1.0 };
     let text = episode.toml(link, None, control, 5);
     let scenario = ScenarioFile::new("test.toml", text).check().expect("a sound scenario");
     let run = run_captured(&scenario, CAPTURE, 5, &Allowance::unlimited()).expect("a sound run");
-    let open = || Reader::from_reader("test", Box::new(Cursor::new(run.1.clone())), 0).expect("pcapng");
+    let open =
+        || Reader::from_reader("test", Box::new(Cursor::new(run.1.clone())), 0).expect("pcapng");
     forecast([open(), open()], &Allowance::unlimited(), &mut |_| {})
 }
 
@@ -87,8 +92,7 @@ fn the_link_and_the_gain_follow_from_the_downloads_of_a_lossy_link() {
 fn senders_with_bbr_are_recognised_and_have_little_to_gain() {
     let found = of(&link(20e6, 0.01), BBR_OF_LINUX, (6, 1_000_000)).expect("a forecast");
     assert_eq!(found.congestion_control, "BBR version 1");
-    assert!(gain(&found, "proxy-tcp") < 10.0 && found.nothing_to_gain(), "{found:?}");
-    assert!(found.to_string().contains("nothing to gain here"));
+    assert!(gain(&found, "proxy-tcp") < 10.0, "{found:?}");
 }
 
 #[test]
@@ -121,6 +125,7 @@ proptest! {
     fn without_losses_nothing_is_gained(mbit in 4.0..40.0_f64, size in 50_000..600_000_u64) {
         let found = of(&link(1e6 * mbit, 0.0), CUBIC, (6, size)).expect("a forecast");
         prop_assert!(found.nothing_to_gain(), "{:?}", found);
+        prop_assert!(found.to_string().contains("nothing to gain here"));
         for one in &found.remedies {
             prop_assert!(one.gain_percent.abs() < 5.0, "{:?}", found);
         }
@@ -128,7 +133,8 @@ proptest! {
 }
 
 fn trace(points: &[(f64, PointKind, u64, u64)]) -> Trace {
-    let point = |&(t, kind, from, to): &(f64, PointKind, u64, u64)| Point { t, kind, from, to, frame: 0 };
+    let point =
+        |&(t, kind, from, to): &(f64, PointKind, u64, u64)| Point { t, kind, from, to, frame: 0 };
     Trace { points: points.iter().map(point).collect(), ..Trace::default() }
 }
 
@@ -152,11 +158,8 @@ fn a_repeated_packet_was_lost_unless_its_answer_comes_too_soon() {
 #[test]
 fn a_train_that_was_put_together_counts_packet_by_packet() {
     use PointKind::{Ack, Data, Retransmission};
-    let trace = trace(&[
-        (0.0, Data, 0, 4000),
-        (0.1, Retransmission, 1000, 2000),
-        (0.2, Ack, 4000, 9000),
-    ]);
+    let trace =
+        trace(&[(0.0, Data, 0, 4000), (0.1, Retransmission, 1000, 2000), (0.2, Ack, 4000, 9000)]);
     let lost: Vec<bool> = transmissions(&trace, 0.01, 1000).iter().map(|one| one.lost).collect();
     assert_eq!(lost, [false, true, false, false, false]);
 }
@@ -164,7 +167,12 @@ fn a_train_that_was_put_together_counts_packet_by_packet() {
 #[test]
 fn a_fade_lasts_from_the_first_loss_to_the_last_and_at_most_to_what_arrived_next() {
     let mut one = download(0.0, 1_000_000);
-    let sent = |t: f64, lost: bool| super::transmissions::Transmission { t, bytes: 1448, lost, queue_s: None };
+    let sent = |t: f64, lost: bool| super::transmissions::Transmission {
+        t,
+        bytes: 1448,
+        lost,
+        queue_s: None,
+    };
     one.sent = (0..400).map(|at| sent(0.001 * f64::from(at), false)).collect();
     one.sent.extend([0.40, 0.65, 1.15].map(|t| sent(t, true)));
     one.sent.push(sent(2.15, false));

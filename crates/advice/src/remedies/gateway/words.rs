@@ -33,9 +33,11 @@ impl fmt::Display for RemedyForecast {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [low, high] = self.ci95;
         let nothing = if self.nothing_to_gain { "nothing to gain here: " } else { "" };
+        let uncertain = !self.certain && !self.nothing_to_gain;
+        let uncertain = if uncertain { "; not certain, observe for longer" } else { "" };
         write!(
             f,
-            "{:<10} {nothing}downloads take {:.0} % less time [{low:.0}, {high:.0}]: {:.2} s on average, not {:.2} s",
+            "{:<10} {nothing}downloads take {:.0} % less time [{low:.0}, {high:.0}]: {:.2} s on average, not {:.2} s{uncertain}",
             self.remedy, self.gain_percent, self.with_s, self.without_s
         )
     }
@@ -56,7 +58,11 @@ impl fmt::Display for LinkFacts {
             self.losses
         )?;
         if let (Some(every), Some(length)) = (self.fade_every_s, self.fade_s) {
-            writeln!(f, "  link       {} fades of {length:.1} s, one every {every:.1} s", self.fades)?;
+            writeln!(
+                f,
+                "  link       {} fades of {length:.1} s, one every {every:.1} s",
+                self.fades
+            )?;
         }
         Ok(())
     }
