@@ -1,18 +1,26 @@
-"""What `ackord gateway advise` counts, compared with what the gateway then gains: ten emulated links.
+"""What `ackord gateway advise` forecasts, compared with what the gateway then gains: ten emulated links.
 
   benches/gateway/advice.py [--ackord PROGRAM] [--seconds S] [--parallel N] [--captures FOLDER] [--json FILE] [LINK ...]
+  benches/gateway/advice.py --again FILE --captures FOLDER [--ackord PROGRAM] [LINK ...]
 
 The truth is measured: stock kernels of this machine at the server, the router and the mobile host, CUBIC, the real
 gateway process on the router, and the emulator in link.c for the wireless link, which shares no code with Ackord.
 On each link downloads of one size are made one after the other, each over a new connection, for S seconds per
 condition and at least ten times: without a gateway, while `advise` observes the LAN interface; with Proxy TCP; with
-Snoop. The measured gain is the share of the mean download time (connect to end of file) that is no longer needed, with
-a 95 % bootstrap interval. Prints a Markdown table. Root, gcc and an `ackord` built in release mode are needed.
+Snoop, for all connections (no control group, no untreated turns). The measured gain is the share of the mean download
+time (connect to end of file) that is no longer needed, with a 95 % bootstrap interval. Prints a Markdown table; its last
+columns are the ratio of the two download times with the remedy, as shares of that without (forecast / measured), and
+whether that is within 25 % of 1 or the forecast gain within the measured interval. Root, gcc and an `ackord` built in
+release mode are needed. Other links: k to o were drawn at random (seed 2026), `reno` and `bbr` have other senders.
+
+With --again nothing is measured: the times are those of --json FILE, and the forecasts are made anew, by
+`ackord gateway advise --capture`, from the captures in FOLDER.
 """
 import argparse, concurrent.futures, json, os, random, shutil, signal, socket, statistics, subprocess, sys, tempfile, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Name, rate in Mbit/s, round trip in ms (8 of it wireless), loss each way in %, (fade s, every s), bytes of a download.
+# Name, rate in Mbit/s, round trip in ms (8 of it wireless), loss each way in %, (fade s, every s), bytes of a download;
+# the sender's congestion control, unless it is CUBIC.
 LINKS = [
     ("a", 20, 44, 1.0, (0, 0), 1_000_000),
     ("b", 20, 44, 1.0, (1.5, 6), 1_000_000),
@@ -25,9 +33,27 @@ LINKS = [
     ("i", 10, 40, 0.0, (0, 0), 500_000),
     ("j", 30, 100, 3.0, (0, 0), 1_000_000),
 ]
+# Not used to develop the prediction: drawn by `drawn(2026)`, and two with other senders.
+OTHERS = 5
+SENDERS = [
+    ("reno", 20, 44, 1.0, (0, 0), 1_000_000, "reno"),
+    ("bbr", 20, 44, 1.0, (0, 0), 1_000_000, "bbr"),
+]
 REMEDIES = ("proxy-tcp", "snoop")
 LEAST_DOWNLOADS = 10
 AIR_MS = 8
+
+
+def drawn(seed):
+    """Links drawn at random, in the range of those above."""
+    rng = random.Random(seed)
+    log = lambda low, high: low * (high / low) ** rng.random()
+    links = []
+    for number in range(OTHERS):
+        fades = (round(rng.uniform(0.5, 2), 1), round(rng.uniform(5, 10))) if rng.random() < 0.3 else (0, 0)
+        loss = round(log(0.1, 3), 2) if rng.random() < 0.8 else 0.0
+        links.append((chr(ord("k") + number), round(log(2, 50)), round(log(20, 150)), loss, fades, round(log(1e5, 5e6), -5)))
+    return [link[:-1] + (int(link[-1]),) for link in links]
 
 
 def serve(port):
@@ -67,7 +93,7 @@ class Network:
     """Server, router and mobile host in namespaces, with an emulated link on either side of the router."""
 
     def __init__(self, link, program, seed, queue=None):
-        name, mbit, rtt_ms, loss, (fade_s, every_s), _ = link
+        name, mbit, rtt_ms, loss, (fade_s, every_s), _, *control = link
         self.spaces = [f"adv-{os.getpid()}-{name}-{end}" for end in "srm"]
         self.processes = []
         server, router, mobile = self.spaces
@@ -84,7 +110,7 @@ class Network:
                                        (router, "lan0", "10.2.0.1"), (mobile, "eth0", "10.2.0.2")]:
             run("ip", "-n", space, "addr", "add", address + "/24", "dev", device)
             run("ip", "-n", space, "link", "set", device, "up", "txqueuelen", 1000)
-        run("ip", "-n", server, "route", "add", "default", "via", "10.1.0.2", "congctl", "cubic")
+        run("ip", "-n", server, "route", "add", "default", "via", "10.1.0.2", "congctl", *(control or ["cubic"]))
         run("ip", "-n", mobile, "route", "add", "default", "via", "10.2.0.1")
         run("ip", "netns", "exec", router, "sysctl", "-qw", "net.ipv4.ip_forward=1")
         self.start("ip", "netns", "exec", server, sys.executable, __file__, "--serve", 8080)
@@ -112,7 +138,7 @@ def measure(link, options, emulator):
     """The download times of each condition, and what `advise` printed."""
     found = {}
     for which, condition in enumerate(("none",) + REMEDIES):
-        network = Network(link, emulator, seed=100 * which + ord(link[0]))
+        network = Network(link, emulator, seed=100 * which + ord(link[0][0]))
         try:
             beside = []
             if condition == "none":
@@ -124,10 +150,10 @@ def measure(link, options, emulator):
             else:
                 state = tempfile.mkdtemp()
                 beside.append(network.on_router(options.ackord, "gateway", "run", "--wan", "wan0", "--lan", "lan0", "--remedy", condition,
-                                                "--state", state, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+                                                "--control", "0%", "--untreated", "0%", "--state", state, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
             time.sleep(1)
             assert all(process.poll() is None for process in beside), (link, condition)
-            found[condition] = network.download(link[-1], options.seconds)
+            found[condition] = network.download(link[5], options.seconds)
             for process in beside:
                 process.send_signal(signal.SIGINT)
             output, remarks = beside[0].communicate()
@@ -149,18 +175,44 @@ def gain(before, after, draws=2000):
     return of(before, after), drawn[draws // 40], drawn[-draws // 40]
 
 
+def forecasts(found):
+    """The forecast of each remedy, as gain and interval in percent."""
+    forecast = (found["advice"] or {}).get("forecast") or {"remedies": []}
+    return {one["remedy"]: (one["gain_percent"], *one["ci95"], one["nothing_to_gain"]) for one in forecast["remedies"]}
+
+
 def shown(link, found):
     """A line of the table for each remedy."""
-    name, mbit, rtt_ms, loss, (fade_s, every_s), size = link
+    name, mbit, rtt_ms, loss, (fade_s, every_s), size, *_ = link
     fades = f"{fade_s:g} s every {every_s:g} s" if every_s else "no"
-    size = f"{size // 1000} kB" if size < 1e6 else f"{size // 1_000_000} MB"
-    remedies = {one["name"]: one for one in found["advice"]["classes"][0]["remedies"]} if found["advice"] else {}
+    size = f"{size // 1000} kB" if size < 1e6 else f"{size / 1e6:g} MB"
+    expected = forecasts(found)
     for remedy in REMEDIES:
         measured, low, high = gain(found["none"], found[remedy])
-        counted = remedies.get(remedy, {}).get("recoveries")
-        told = f"0 to {100 * counted['at_most']:.1f}" if counted else "no connection"
-        print(f"| {name} | {mbit} | {rtt_ms} | {loss:g} | {fades} | {size} | {remedy} | {len(found['none'])} "
-              f"| {statistics.mean(found['none']):.2f} | {told} | {measured:.0f} ({low:.0f} to {high:.0f}) |", flush=True)
+        told, ratio, good = (found["advice"] or {}).get("no_forecast", "no advice"), "", ""
+        if remedy in expected:
+            percent, least, most, nothing = expected[remedy]
+            told = f"{percent:.0f} ({least:.0f} to {most:.0f})" + (", nothing" if nothing else "")
+            times = (100 - percent) / (100 - measured)
+            ratio, good = f"{times:.2f}", "yes" if abs(times - 1) <= 0.25 or low <= percent <= high else "no"
+        print(f"| {name} | {mbit} | {rtt_ms} | {loss:g} | {fades} | {size} | {remedy} | {len(found['none'])}, {len(found[remedy])} "
+              f"| {statistics.mean(found['none']):.2f} | {told} | {measured:.0f} ({low:.0f} to {high:.0f}) | {ratio} | {good} |", flush=True)
+
+
+def again(link, options):
+    """Measured times of an earlier call, with forecasts made anew."""
+    with open(options.again) as file:
+        found = json.load(file)[link[0]]
+    path = os.path.join(options.captures, link[0] + ".pcap")
+    found["advice"] = json.loads(run(options.ackord, "gateway", "advise", "--capture", path, "--predict-for", f"{options.predict_for} s", "--json"))
+    return found
+
+
+def table(links, all_found):
+    print("| link | Mbit/s | RTT, ms | loss, % | fades | size | remedy | downloads | mean time, s | forecast gain, % | measured gain, % | times | within |")
+    print("|" + " --- |" * 13, flush=True)
+    for link, found in zip(links, all_found):
+        shown(link, found)
 
 
 def main():
@@ -170,8 +222,15 @@ def main():
     parser.add_argument("--parallel", type=int, default=5)
     parser.add_argument("--captures")
     parser.add_argument("--json")
+    parser.add_argument("--again")
+    parser.add_argument("--predict-for", type=float, default=30)
     parser.add_argument("links", nargs="*")
     options = parser.parse_args()
+    known = LINKS + drawn(2026) + SENDERS
+    links = [link for link in known if link[0] in options.links] if options.links else LINKS
+    if options.again:
+        table(links, (again(link, options) for link in links))
+        return
     if os.geteuid() != 0:
         print("SKIPPED: namespaces take root")
         return
@@ -181,16 +240,17 @@ def main():
             return
     emulator = os.path.join(tempfile.mkdtemp(), "link")
     run(os.environ.get("CC", "cc"), "-O2", "-o", emulator, os.path.join(HERE, "link.c"))
-    links = [link for link in LINKS if not options.links or link[0] in options.links]
-    print("| link | Mbit/s | RTT, ms | loss, % | fades | size | remedy | downloads | mean time, s | recoveries alone, % | measured, % |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
+    done = {}
+
+    def kept(link):
+        found = done[link[0]] = measure(link, options, emulator)
+        if options.json:
+            with open(options.json, "w") as file:
+                json.dump(dict(done), file)
+        return found
+
     with concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
-        all_found = list(pool.map(lambda link: measure(link, options, emulator), links))
-    for link, found in zip(links, all_found):
-        shown(link, found)
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump({link[0]: found for link, found in zip(links, all_found)}, file)
+        table(links, list(pool.map(kept, links)))
 
 
 if __name__ == "__main__":

@@ -148,3 +148,38 @@ fn what_a_plan_says_is_what_a_gateway_does_and_undoes() {
     shell(&by_hand, &format!("#{undoes}"));
     assert_eq!(by_hand.state(), before_by_hand);
 }
+
+#[test]
+fn advise_forecasts_from_a_capture_or_prints_why_it_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    // Eight downloads over a link that loses 1 %, one after the other.
+    let mut scenario = "version = 1\nname = \"lossy\"\npurpose = \"Downloads\"\nseed = 1\nduration = \"24 s\"\n\
+        [hosts.fixed]\n[hosts.mobile]\n[routers.base]\n[[links]]\nname = \"wired\"\nfrom = \"fixed\"\n\
+        to = \"base\"\nrate = \"1 Gbit/s\"\ndelay = \"18 ms\"\n[[links]]\nname = \"air\"\nfrom = \"base\"\n\
+        to = \"mobile\"\nrate = \"20 Mbit/s\"\ndelay = \"4 ms\"\n\
+        loss = { kind = \"random\", per_packet = \"1 %\" }\n[tcp]\nprofile = \"linux\"\n\
+        [record]\ncaptures = [\"air\", \"air.reverse\"]\n"
+        .to_owned();
+    for number in 0..8 {
+        scenario.push_str(&format!(
+            "[[flows]]\nname = \"download-{number}\"\nfrom = \"mobile\"\nto = \"fixed\"\nsends = \"server\"\n\
+             start = \"{} s\"\ntraffic = {{ kind = \"bulk\", size = \"500 kB\" }}\n",
+            3 * number
+        ));
+    }
+    let file = folder.path().join("lossy.toml");
+    std::fs::write(&file, scenario).unwrap();
+    printed(&["run", text(&file), "--pcap", text(folder.path())]);
+    let capture = folder.path().join("air.at-base.pcapng");
+    let found = json(&["gateway", "advise", "--capture", text(&capture), "--json"]);
+    assert_eq!(found["forecast"]["downloads"], 8, "{found}");
+    assert_eq!(found["forecast"]["congestion_control"], "CUBIC", "{found}");
+    let gain = found["forecast"]["remedies"][0]["gain_percent"].as_f64().unwrap();
+    assert!(gain > 15.0, "{found}");
+    // No time, no forecast.
+    let said = printed(&["gateway", "advise", "--capture", text(&capture), "--predict-for", "0 s"]);
+    assert!(said.starts_with("No forecast: none was requested"), "{said}");
+    // A capture and an interface exclude each other.
+    let refused = output(&["gateway", "advise", "--capture", text(&capture), "--lan", "lo"]);
+    assert_eq!(refused.status.code(), Some(2));
+}

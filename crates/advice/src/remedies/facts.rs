@@ -361,7 +361,7 @@ fn outage(
 
 /// The rate of trains: a number of ACKs, or of segments, that follow each other closely. With the quartiles
 /// of the fast half, as multiples of it.
-fn capacity(
+pub(super) fn capacity(
     trace: &Trace,
     place: Option<Place>,
     direction: Direction,

@@ -6,7 +6,7 @@
 //! has a width.
 
 /// Error of a model that reproduces the observed time exactly, percent of the time that it predicts.
-const LEAST_ERROR_PERCENT: f64 = 5.0;
+pub(super) const LEAST_ERROR_PERCENT: f64 = 5.0;
 /// An interval is at least this wide to either side, percent.
 const LEAST_HALF_PERCENT: f64 = 0.5;
 /// Nothing takes no time at all.
@@ -66,6 +66,6 @@ impl Gain {
 }
 
 /// The root of the sum of two squares.
-fn together(one: f64, other: f64) -> f64 {
+pub(super) fn together(one: f64, other: f64) -> f64 {
     (one * one + other * other).sqrt()
 }

@@ -20,6 +20,7 @@
 //! | `table.rs` | [`RemedyKind`]: for which cause, where, by which command, what it is in a model |
 //! | `gain.rs` | a gain with its interval, bounded by the rate |
 //! | `predict.rs` | [`predict`]: the gain of each remedy |
+//! | `gateway/` | [`gateway`]: the gain of a gateway's remedies, for all downloads that passed it |
 //! | `verify.rs` | [`verify`]: captures of before and after |
 //! | `judge/` | [`judge`]: predictions compared with stock kernels |
 //!
@@ -31,6 +32,7 @@ mod backoff;
 mod facts;
 mod fit;
 mod gain;
+pub mod gateway;
 mod guess;
 pub mod judge;
 mod limit;

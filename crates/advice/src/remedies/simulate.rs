@@ -63,19 +63,44 @@ pub(crate) fn captured(
     if !allowance.fits(model.packets()) {
         return Err(SimulateError::TooLarge);
     }
-    let scenario = scenario_of(model, seed)?;
+    let (outcome, bytes) =
+        run_captured(&scenario_of(model, seed)?, model.capture().1, seed, allowance)?;
+    let seen = read(&bytes, allowance)?;
+    Ok(ran(model, &outcome, Some(seen)))
+}
+
+/// Runs a scenario with the capture that has this name.
+pub(super) fn run_captured(
+    scenario: &Scenario,
+    wanted: &'static str,
+    seed: u64,
+    allowance: &Allowance<'_>,
+) -> Result<(RunOutcome, Kept), SimulateError> {
     let bytes = Arc::new(Mutex::new(Vec::new()));
-    let mut files = InMemory { wanted: model.capture().1, bytes: Arc::clone(&bytes) };
+    let mut files = InMemory { wanted, bytes: Arc::clone(&bytes) };
     let options = RunOptions { captures: Some(&mut files), ..RunOptions::summary_only(seed) };
     let mut progress = |_| allowance.go_on_with(lock(&bytes).len());
-    let outcome = execute(&scenario, options, &mut progress).map_err(SimulateError::Run)?;
+    let outcome = execute(scenario, options, &mut progress).map_err(SimulateError::Run)?;
     let bytes = Kept(Arc::new(std::mem::take(&mut *lock(&bytes))));
     if matches!(outcome.ending, Ending::Interrupted(_)) {
         allowance.check()?;
         return Err(SimulateError::TooLarge);
     }
-    let seen = read(&bytes, allowance)?;
-    Ok(ran(model, &outcome, Some(seen)))
+    Ok((outcome, bytes))
+}
+
+/// Runs a scenario without a capture.
+pub(super) fn run_timed(
+    scenario: &Scenario,
+    seed: u64,
+    allowance: &Allowance<'_>,
+) -> Result<RunOutcome, SimulateError> {
+    let outcome = execute(scenario, RunOptions::summary_only(seed), &mut |_| allowance.go_on())
+        .map_err(SimulateError::Run)?;
+    if matches!(outcome.ending, Ending::Interrupted(_)) {
+        allowance.check()?;
+    }
+    Ok(outcome)
 }
 
 fn scenario_of(model: &Model, seed: u64) -> Result<Scenario, SimulateError> {
@@ -117,7 +142,7 @@ fn ends(reader: &mut Reader) -> Option<[Address; 2]> {
 
 /// A finished capture, which is read twice.
 #[derive(Clone)]
-struct Kept(Arc<Vec<u8>>);
+pub(super) struct Kept(Arc<Vec<u8>>);
 
 impl AsRef<[u8]> for Kept {
     fn as_ref(&self) -> &[u8] {

@@ -203,14 +203,8 @@ impl RemedyKind {
             with.rate_bit_s *= QUEUE_RATE;
         };
         match self {
-            ProxyTcp => {
-                with.proxy = Some("{ kind = \"proxy-tcp\", mode = \"practical\" }".to_owned())
-            }
-            // As the gateway has it: beside the path.
-            Snoop => {
-                let beside = "{ kind = \"snoop\", stands = \"beside\", priority = \"none\" }";
-                with.proxy = Some(beside.to_owned());
-            }
+            ProxyTcp => with.proxy = Some(PROXY_TCP.to_owned()),
+            Snoop => with.proxy = Some(SNOOP.to_owned()),
             Bbr => with.congestion = BBR_OF_LINUX.to_owned(),
             Rack => with.detection = None,
             Reordering => with.detection = Some("{ kind = \"fixed\", threshold = 32 }".to_owned()),
@@ -234,6 +228,11 @@ impl RemedyKind {
         with
     }
 }
+
+/// Proxy TCP as the gateway has it.
+pub(super) const PROXY_TCP: &str = "{ kind = \"proxy-tcp\", mode = \"practical\" }";
+/// Snoop as the gateway has it: beside the path.
+pub(super) const SNOOP: &str = "{ kind = \"snoop\", stands = \"beside\", priority = \"none\" }";
 
 /// Kernels have BBR's first version, which takes no notice of losses; so set, ours is within 3 % of kernel
 /// 6.12's time with 0.5 and 3 % of random loss, bursts and none.

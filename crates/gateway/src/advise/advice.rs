@@ -251,8 +251,8 @@ impl fmt::Display for Advice {
         writeln!(
             f,
             "\nMeasured: times at this machine. Estimated: that what a remedy retransmits arrives as the \
-             sender's\ncopy did. Not estimated: what a sender gains that does not slow down for losses it never \
-             sees. That\nis often several times as much; `ackord gateway run --control` measures it."
+             sender's\ncopy did. Not in these figures: what a sender gains that does not slow down for losses it \
+             never sees.\nThe forecast has it; `ackord gateway run` measures it."
         )
     }
 }

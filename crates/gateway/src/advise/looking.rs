@@ -1,6 +1,6 @@
 //! An advisor at interfaces, in real time. Nothing but packet sockets is opened, and nothing is sent.
 
-use super::{Advice, AdviseConfig, Advisor};
+use super::{Advice, AdviseConfig, Advisor, Recording};
 use crate::config::Rules;
 use crate::{Interface, Limits, Port, kinds};
 use ackord_daemon::{monotonic_nanos, wall_nanos};
@@ -15,7 +15,8 @@ use std::ops::ControlFlow;
 const TURN: Span = Span::from_millis(50);
 
 /// Looks on at these LAN interfaces until `go_on`, which is told for how long that has been, says no. All
-/// that mobile hosts get and answer passes there; the other side is not looked at.
+/// that mobile hosts get and answer passes there; the other side is not looked at. The headers of packets go to
+/// `recording` if there is one.
 ///
 /// # Errors
 /// Where an interface is not there or may not be looked at (CAP_NET_RAW), and where the kernel refuses to wait.
@@ -23,6 +24,7 @@ pub fn look_on(
     lan: &[String],
     rules: Rules,
     limits: Limits,
+    mut recording: Option<&mut Recording>,
     mut go_on: impl FnMut(Span) -> ControlFlow<()>,
 ) -> io::Result<Advice> {
     let open = |(which, name): (usize, &String)| {
@@ -31,7 +33,7 @@ pub fn look_on(
     };
     let mut ports: Vec<Port> = lan.iter().enumerate().map(open).collect::<io::Result<_>>()?;
     let (wan, lan) = kinds(&ports);
-    let mut advisor = Advisor::new(AdviseConfig { limits, wan, lan, rules });
+    let mut advisor = Advisor::new(AdviseConfig { limits, wan, lan: lan.clone(), rules });
     let began = monotonic_nanos();
     let since = |now: u64| Time::from_nanos(now.saturating_sub(began));
     let observed = loop {
@@ -48,7 +50,14 @@ pub fn look_on(
             port.look(latest, false);
             port.read(|nanos, sighting| {
                 let seen_at = Time::from_nanos(nanos.saturating_sub(wall_ahead));
-                advisor.see(seen_at.min(latest), sighting);
+                let now = seen_at.min(latest);
+                advisor.see(now, sighting);
+                if let (Some(recording), Interface::Lan(which)) =
+                    (recording.as_deref_mut(), sighting.interface)
+                    && let Some(kind) = lan.get(usize::from(which))
+                {
+                    recording.see(now, sighting, *kind);
+                }
             });
         }
     };

@@ -10,18 +10,21 @@
 //! | `mod.rs` | [`Advisor`]: sightings in |
 //! | `looking.rs` | [`look_on()`]: an advisor at interfaces, in real time |
 //! | `watched.rs` | one connection |
+//! | `recording.rs` | [`Recording`]: headers of what passes as a capture, for a forecast of what senders gain |
 //! | `advice.rs` | [`Advice`]: what follows, as text and as JSON |
 //!
 //! Measured: when data was retransmitted by its sender, and when a box would have sent it; how long nothing was
 //! acknowledged, and how long the sender had not tried when it did so with success; duplicate acknowledgments;
 //! round trips between here and the mobile hosts; who had which share.
 //!
-//! Estimated: that what a box sends arrives as the sender's copy did. Not estimated: what a sender that sees
-//! no loss does not slow down, which is most of the gain; what the extra packets cost others.
+//! Estimated: that what a box sends arrives as the sender's copy did. Not estimated here: what a sender that sees
+//! no loss does not slow down, which is most of the gain and takes a simulation of the recorded connections
+//! (`ackord_advice::remedies::gateway`); what the extra packets cost others.
 //! Not seen: what waits in the LAN interface's own qdisc, which is passed before a packet socket sees a packet.
 
 mod advice;
 mod looking;
+mod recording;
 mod watched;
 
 use crate::config::{FlowFacts, MarkMatch, Rules};
@@ -37,6 +40,7 @@ use watched::{Figures, Watched};
 
 pub use advice::{Advice, ClassAdvice, RemedyAdvice};
 pub use looking::look_on;
+pub use recording::Recording;
 
 /// How many remedies are tried.
 const REMEDIES: usize = 2;
