@@ -139,6 +139,9 @@ impl Work {
             self.read(held)?;
         }
         self.read_reverse(now, held);
+        if let Some(following) = &mut held.following {
+            following.decide(now, &mut held.shaper);
+        }
         if now.saturating_since(self.looked_at) >= LOOK_EVERY {
             self.look(held)?;
             self.looked_at = now;
@@ -218,7 +221,12 @@ impl Work {
         ring.read(|_, sighting| {
             if let Some(packet) = sorter.reverse(sighting) {
                 held.stats.reverse += 1;
-                held.shaper.observe_reverse(now, &packet);
+                if let Some(following) = &mut held.following {
+                    following.arrive(now, &packet);
+                }
+                if held.shaper.wants_reverse() {
+                    held.shaper.observe_reverse(now, &packet);
+                }
             }
         });
     }
@@ -236,7 +244,12 @@ impl Work {
                     self.dropped_in_a_row = 0;
                     held.stats.packets_out += 1;
                     held.stats.bytes_out += frame.bytes().len() as u64;
-                    held.delay.record(monotonic().saturating_since(frame.came_at));
+                    let sent_at = monotonic();
+                    held.delay.record(sent_at.saturating_since(frame.came_at));
+                    if let (Some(following), Some(packet)) = (&mut held.following, &frame.measured)
+                    {
+                        following.depart(sent_at, packet);
+                    }
                 }
                 Sent::Dropped => {
                     held.stats.drops.interface_queue += 1;

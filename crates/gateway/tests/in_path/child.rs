@@ -18,6 +18,7 @@ fn the_gateway_itself() {
         interface: interface.to_owned(),
         queue: choice(queue),
         rate: mbits(rate),
+        follow: None,
         delay: Span::from_millis(1),
         seed: 1,
         memory: Bytes(16 << 20),
@@ -35,7 +36,7 @@ fn the_gateway_itself() {
         match words[..] {
             ["stats"] => println!("gateway: {}", told(&in_path)),
             ["change", queue, rate] => {
-                in_path.change(choice(queue), mbits(rate)).expect("sound");
+                in_path.change(choice(queue), mbits(rate), None).expect("sound");
                 println!("gateway: changed");
             }
             ["stop"] => {
