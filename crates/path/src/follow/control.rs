@@ -198,7 +198,7 @@ impl RateControl {
         let low_bound =
             facts.delay_bound.filter(|bound| known.is_none_or(|it| *bound <= it + wanted));
         let delay = [facts.delay, low_bound].into_iter().flatten().min();
-        self.baseline.observe(facts.at, delay, wanted);
+        self.baseline.observe(facts.at, delay, wanted, is_light);
         self.idle_for = if is_light { self.idle_for + facts.over } else { Span::ZERO };
         let is_blind = delay.is_none() && load >= LOADED;
         self.blind_for = if is_blind { self.blind_for + facts.over } else { Span::ZERO };
@@ -231,11 +231,10 @@ impl RateControl {
         if facts.delivered > Bytes::ZERO {
             self.before_stall = None;
         }
-        if load >= LOADED {
-            self.baseline.drain_if_stale(facts.at);
+        if load >= LOADED && self.baseline.drain_if_due(facts.at) {
+            self.set(delivered.min(self.rate) * DRAIN_SHARE);
         }
         if self.baseline.is_draining() {
-            self.set(delivered * DRAIN_SHARE);
             return RateReason::Drain;
         }
         let lost = f64::from(facts.lost) / f64::from(facts.packets.max(1));

@@ -3,8 +3,10 @@
 //! | file | what |
 //! | --- | --- |
 //! | `rules.rs` | which rule takes a connection, and which takes none |
+//! | `rate.rs` | the rate of a queue that follows its link |
 //! | `warnings.rs` | what a file cannot have on this machine |
 
+mod rate;
 mod rules;
 mod warnings;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::watch::{
-    ClassStatus, Compared, Delays, Estimate, Finding, FlowCounts, QueueStatus, Severity,
+    ClassStatus, Compared, Delays, Estimate, Finding, FlowCounts, QueueStatus, RateStatus, Severity,
 };
 use ackord_daemon::status::Process;
 use ackord_units::Span;
@@ -46,6 +46,12 @@ fn full() -> Status {
             interface: "wlan0".to_owned(),
             discipline: "fq-codel".to_owned(),
             drops: [("early-drop".to_owned(), 4)].into(),
+            follows: Some(RateStatus {
+                decided_bit_s: 5_000_000,
+                delay_ms: Some(31.0),
+                decisions: [("bloat".to_owned(), 7)].into(),
+                ..RateStatus::default()
+            }),
             ..QueueStatus::default()
         }],
         health: vec![Finding {
@@ -98,6 +104,10 @@ fn every_figure_has_its_name_its_labels_and_its_base_unit() {
              {interface=\"wlan0\",discipline=\"fq-codel\",reason=\"early-drop\"}",
             4.0,
         ),
+        ("ackord_gateway_queue_rate_decided_bits_per_second{interface=\"wlan0\"}", 5e6),
+        ("ackord_gateway_queue_rate_applied{interface=\"wlan0\"}", 0.0),
+        ("ackord_gateway_queue_link_delay_seconds{interface=\"wlan0\"}", 0.031),
+        ("ackord_gateway_queue_rate_decisions_total{interface=\"wlan0\",reason=\"bloat\"}", 7.0),
         ("ackord_gateway_queue_steering{interface=\"wlan0\",discipline=\"fq-codel\"}", 1.0),
     ] {
         assert_eq!(values.get(name), Some(&value), "{name} in\n{text}");
