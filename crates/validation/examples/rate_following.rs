@@ -1,10 +1,10 @@
-//! A shaper that follows a cellular link, compared with fixed rates, an oracle and no shaper: a row each.
+//! A shaper that follows a cellular link, compared with an oracle, constant rates and no shaper: a row of Markdown each.
 //!
 //! ```text
 //! rate_following [--log] [--modem PACKETS] [--congestion NAME] (TRACE | synthetic[:SEED])...
 //! ```
 //!
-//! `--log` prints every decision of the control law instead.
+//! Ratios are to the oracle. `synthetic:SEED` is a drawn trace of two minutes. `--log` prints every decision of the control law instead.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -20,8 +20,10 @@ use ackord_validation::rate_following::{
 use std::error::Error;
 use std::path::PathBuf;
 
-/// Length of a run: what a short trace has, once.
+/// Length of a run: that of a short trace.
 const DURATION: Span = Span::from_secs(120);
+/// The oracle sets the mean rate of the trace over this time to come.
+const AHEAD: Span = Span::from_millis(100);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
@@ -35,6 +37,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             _ => traces.push(word),
         }
     }
+    if !log {
+        println!(
+            "| trace | rate | downloads, Mbit/s | to oracle | voice, ms | to oracle | p95, ms | lost |"
+        );
+        println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    }
     let folder = tempfile::tempdir()?;
     for name in traces {
         let trace = match name.strip_prefix("synthetic") {
@@ -47,6 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 path
             }
         };
+        let name = PathBuf::from(&name).file_name().map_or(name, |name| name.display().to_string());
         compare(&name, trace, (modem, &congestion), log)?;
     }
     Ok(())
@@ -61,9 +70,8 @@ fn compare(
     let congestion = congestion.to_owned();
     let comparison = Comparison { trace: path, duration: DURATION, modem, congestion };
     let trace = comparison.trace()?;
-    let limits = limits();
     if log {
-        let shaped = comparison.run(ShapedBy::Follow(limits))?;
+        let shaped = comparison.run(ShapedBy::Follow(limits()))?;
         for (at, decision) in &shaped.decisions {
             let millis = |span: Option<Span>| span.map_or(-1.0, |span| span.as_secs_f64() * 1e3);
             println!(
@@ -79,39 +87,34 @@ fn compare(
         }
         return Ok(());
     }
-    println!(
-        "{name}: mean {:.2} Mbit/s, limits {:.2} to {:.2}",
-        mbits(trace.mean_rate()),
-        mbits(limits.min),
-        mbits(limits.max)
-    );
-    let oracle = comparison.run(ShapedBy::Oracle(Span::from_millis(100), 1.0))?;
+    let oracle = comparison.run(ShapedBy::Oracle(AHEAD, 1.0))?;
+    let (best, shortest) = (oracle.goodput, oracle.mean_delay().as_secs_f64());
     let row = |what: &str, shaped: &Shaped| {
-        let millis = |span: Span| span.as_secs_f64() * 1e3;
+        let mean = shaped.mean_delay().as_secs_f64();
         println!(
-            "  {what:22} {:6.2} Mbit/s {:5.2} of the oracle, delay mean {:7.1} ms ({:5.2} of the oracle) p95 {:7.1} ms, lost {}",
+            "| {name} | {what} | {:.2} | {:.2} | {:.0} | {:.2} | {:.0} | {} |",
             shaped.goodput / 1e6,
-            shaped.goodput / oracle.goodput,
-            millis(shaped.mean_delay()),
-            shaped.mean_delay().as_secs_f64() / oracle.mean_delay().as_secs_f64(),
-            millis(shaped.delay_at(0.95)),
+            shaped.goodput / best,
+            mean * 1e3,
+            mean / shortest,
+            shaped.delay_at(0.95).as_secs_f64() * 1e3,
             shaped.voice_lost
         );
     };
     row("oracle", &oracle);
-    let followed = comparison.run(ShapedBy::Follow(limits))?;
+    let followed = comparison.run(ShapedBy::Follow(limits()))?;
     row("auto", &followed);
     for share in [0.1, 0.5, 0.9] {
         let rate = percentile(&trace, share);
         let shaped = comparison.run(ShapedBy::Fixed(rate))?;
-        row(&format!("fixed, p{:.0} = {:.2}", share * 100.0, mbits(rate)), &shaped);
+        row(&format!("{:.2} Mbit/s (p{:.0})", mbits(rate), share * 100.0), &shaped);
     }
-    row("no shaper", &comparison.run(ShapedBy::Nothing)?);
+    row("none", &comparison.run(ShapedBy::Nothing)?);
     let reasons = RateReason::ALL.map(|reason| {
         let count = followed.decisions.iter().filter(|(_, one)| one.reason == reason).count();
         format!("{} {count}", reason.name())
     });
-    println!("  decisions: {}", reasons.join(", "));
+    eprintln!("{name}: decisions of auto: {}", reasons.join(", "));
     Ok(())
 }
 

@@ -138,7 +138,8 @@ impl Work {
         if readable {
             self.read(held)?;
         }
-        self.read_reverse(now, held);
+        // Not `now`: packets that were sent since may be acknowledged already.
+        self.read_reverse(monotonic(), held);
         if let Some(following) = &mut held.following {
             following.decide(now, &mut held.shaper);
         }
@@ -234,6 +235,8 @@ impl Work {
     /// Sends what is to be sent, as far as the interface takes it.
     fn send(&mut self, now: Time, held: &mut Held) -> io::Result<()> {
         while let Some(frame) = held.out.front() {
+            // Before the call: over some devices the acknowledgment is there when it returns.
+            let sent_at = if frame.measured.is_some() { monotonic() } else { now };
             match self.sender.send(frame)? {
                 Sent::Later => {
                     self.blocked_at = self.blocked_at.or(Some(now));
@@ -244,8 +247,7 @@ impl Work {
                     self.dropped_in_a_row = 0;
                     held.stats.packets_out += 1;
                     held.stats.bytes_out += frame.bytes().len() as u64;
-                    let sent_at = monotonic();
-                    held.delay.record(sent_at.saturating_since(frame.came_at));
+                    held.delay.record(monotonic().saturating_since(frame.came_at));
                     if let (Some(following), Some(packet)) = (&mut held.following, &frame.measured)
                     {
                         following.depart(sent_at, packet);
