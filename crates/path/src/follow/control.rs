@@ -44,7 +44,7 @@ const STILL_PACKETS: u32 = 4;
 const STILL_SHARE: (f64, f64) = (0.5, 0.2);
 /// The share of the delivered rate that is sent in a drain.
 const DRAIN_SHARE: f64 = 0.5;
-/// A higher share of packets sent again is a queue behind the shaper that overflows, not a lossy link.
+/// A higher share of retransmitted packets is a queue behind the shaper that overflows, not a lossy link.
 const OVERFLOWS: f64 = 0.2;
 /// Packets in an interval below which that share means nothing.
 const OVERFLOW_PACKETS: u32 = 10;
