@@ -137,6 +137,12 @@ pub(crate) fn queues(current: &OsStr) -> Vec<Candidate> {
     of_kind("queue", current)
 }
 
+/// Returns the rate of a queue that is a word.
+#[cfg(feature = "daemons")]
+pub(crate) fn rates(current: &OsStr) -> Vec<Candidate> {
+    beginning(current, [("auto".to_owned(), "it follows the link".to_owned())])
+}
+
 /// Returns the names of middleboxes.
 pub(crate) fn proxies(current: &OsStr) -> Vec<Candidate> {
     of_kind("proxy", current)

@@ -106,9 +106,23 @@ pub(crate) struct ConfigArguments {
     /// The queue towards the mobile hosts: selective-drop, fq-codel and others, with knobs behind a colon
     #[arg(long, value_name = "QUEUE[:KNOB=VALUE,..]", requires = "rate", add = ArgValueCompleter::new(completions::queues))]
     queue: Option<String>,
-    /// How fast that queue is emptied (20mbit): a little less than what the link behind it can do
-    #[arg(long, value_name = "RATE", requires = "queue", requires = "wan")]
+    /// How fast that queue is emptied (20mbit): a little less than what the link behind it can do; or auto
+    ///
+    /// With `auto` the rate follows the link, by the acknowledgments of the mobile hosts, between --rate-min and --rate-max.
+    #[arg(long, value_name = "RATE|auto", requires = "queue", requires = "wan", add = ArgValueCompleter::new(completions::rates))]
     rate: Option<String>,
+    /// The lowest rate of --rate auto
+    #[arg(long, value_name = "RATE", requires = "rate")]
+    rate_min: Option<String>,
+    /// The highest rate of --rate auto
+    #[arg(long, value_name = "RATE", requires = "rate")]
+    rate_max: Option<String>,
+    /// The rate of --rate auto at the start and after idle times [default: the geometric mean of both limits]
+    #[arg(long, value_name = "RATE", requires = "rate")]
+    rate_start: Option<String>,
+    /// Only report what --rate auto decides; the rate stays where it starts
+    #[arg(long, requires = "rate")]
+    rate_dry_run: bool,
     /// The share of connections that never get a remedy [default: 5%]
     #[arg(long, value_name = "SHARE", requires = "wan")]
     control: Option<String>,
@@ -135,6 +149,10 @@ impl ConfigArguments {
             remedy: self.remedy.clone(),
             queue: self.queue.clone(),
             rate: self.rate.clone(),
+            rate_min: self.rate_min.clone(),
+            rate_max: self.rate_max.clone(),
+            rate_start: self.rate_start.clone(),
+            rate_dry_run: self.rate_dry_run,
             control: self.control.clone(),
             untreated: self.untreated.clone(),
         };

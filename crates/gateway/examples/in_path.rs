@@ -26,6 +26,7 @@ fn main() {
         interface: interface.to_owned(),
         queue: choice,
         rate: Rate::from_mbits_per_sec(rate.parse().expect("a rate in Mbit/s")),
+        follow: None,
         delay: Span::from_millis(10),
         seed: 1,
         memory: Bytes(64 << 20),

@@ -94,7 +94,10 @@ pub use drive::{Drive, DriveCounts, kinds};
 pub use engine::{Classify, Engine, EngineConfig, EngineStats, Injection, Order, Refusal};
 pub use frame::{Interface, LinkHeader, LinkKind, Sighting, VlanTag, Way};
 pub use hiding::{BELIEVED_FOR, Cover, Hiding};
-pub use in_path::{Drops, InPath, InPathConfig, InPathError, InPathState, InPathStats, Quantiles};
+pub use in_path::{
+    Decisions, Drops, Follow, FollowStats, InPath, InPathConfig, InPathError, InPathState,
+    InPathStats, Quantiles, RateChange,
+};
 pub use journal::{Journal, Made};
 pub use machine::{InterfaceFacts, KernelVersion, Machine};
 pub use openings::{OpenedFrom, Openings};

@@ -11,6 +11,7 @@
 //! | `proxy/` | middleboxes beside a wireless link |
 //! | `processing.rs` | [`Processing`]: the time that a host takes for what it sends |
 //! | `packets.rs` | [`Packets`]: where the packets under way are kept |
+//! | `follow/` | [`follow`]: the rate of a shaper that follows the link behind it |
 //! | `schedule.rs` | [`Schedule`]: who is due next, over links here and endpoints in the simulator |
 //! | `trace.rs` | [`Trace`]: delivery opportunities, read and written |
 //! | `registry/` | every queue, loss model and jitter with its knobs, and how a choice becomes one |
@@ -22,6 +23,7 @@
 //! Not modelled: link-layer framing (a packet costs its IP length, except on Wi-Fi), processing time
 //! in routers, hop limits.
 
+pub mod follow;
 mod graph;
 mod link;
 mod medium;

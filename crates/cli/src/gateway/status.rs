@@ -73,6 +73,7 @@ fn document(status: &Status) -> Document {
         link(status),
         remedies(&status.classes),
         section("Queues", queues(&status.queues)),
+        rates(&status.queues),
         Some(interfaces(status)),
         section("Mobile hosts", subscribers(&status.subscribers)),
         section("Connections with most data", flows(&status.top_flows)),
@@ -213,6 +214,41 @@ fn queues(queues: &[QueueStatus]) -> Table {
     })
 }
 
+/// Rates that follow the link, with their last changes; nothing where every rate is constant.
+fn rates(queues: &[QueueStatus]) -> Option<Section> {
+    let follows = || queues.iter().filter_map(|queue| Some((queue, queue.follows.as_ref()?)));
+    let rates = table!(follows(), |(queue, rate)| [
+        words("interface") => &queue.interface,
+        numbers("decided", "Mbit/s") => mbits(rate.decided_bit_s),
+        words("applied") => if rate.applied { "yes" } else { "no (dry run)" },
+        numbers("lowest", "Mbit/s") => mbits(rate.min_bit_s),
+        numbers("highest", "Mbit/s") => mbits(rate.max_bit_s),
+        numbers("delivered", "Mbit/s") => mbits(rate.delivered_bit_s),
+        numbers("delay", "ms") => rate.delay_ms,
+        numbers("baseline", "ms") => rate.baseline_ms,
+        words("now") => &rate.reason,
+    ]);
+    let changes =
+        follows().flat_map(|(queue, rate)| rate.changes.iter().map(move |change| (queue, change)));
+    let changes = table!(changes, |(queue, change)| [
+        words("interface") => &queue.interface,
+        numbers("ago", "s") => Cell::number(change.ago_s, 1),
+        words("reason") => &change.reason,
+        numbers("from", "Mbit/s") => mbits(change.from_bit_s),
+        numbers("to", "Mbit/s") => mbits(change.to_bit_s),
+        numbers("within", "s") => Cell::number(change.took_s, 2),
+        numbers("delay", "ms") => change.delay_ms,
+        numbers("delivered", "Mbit/s") => mbits(change.delivered_bit_s),
+    ])
+    .captioned("the last changes of the rate; the delay is that behind the queue");
+    let section = section("Rates that follow the link", rates)?;
+    Some(if changes.rows.is_empty() { section } else { section.with(Block::Table(changes)) })
+}
+
+fn mbits(bit_s: u64) -> f64 {
+    bit_s as f64 / 1e6
+}
+
 fn delay(delay: &DelayStatus, figure: impl Fn(&DelayStatus) -> f64) -> Option<f64> {
     (delay.count > 0).then(|| figure(delay))
 }
@@ -280,7 +316,9 @@ fn flows(flows: &[FlowStatus]) -> Table {
 mod tests {
     use super::*;
     use ackord_daemon::status::Process;
-    use ackord_gateway::watch::{Estimate, Finding, Group, LinkStatus, RingStatus};
+    use ackord_gateway::watch::{
+        Estimate, Finding, Group, LinkStatus, RateChangeStatus, RateStatus, RingStatus,
+    };
     use ackord_report::{Screen, to_terminal};
 
     fn shown(status: &Status) -> String {
@@ -310,6 +348,33 @@ mod tests {
         let text = shown(&Status { link: Some(link), ..Status::default() });
         assert!(text.contains("-1.0 [-3.0, +1.0]") && text.contains("not yet known"), "{text}");
         assert!(text.contains("12 blocks") && text.contains("with remedies"), "{text}");
+    }
+
+    #[test]
+    fn shows_the_rate_that_follows_the_link_and_its_last_changes() {
+        let change = RateChangeStatus {
+            ago_s: 0.4,
+            reason: "bloat".to_owned(),
+            from_bit_s: 20_000_000,
+            to_bit_s: 6_500_000,
+            delay_ms: Some(61.5),
+            ..RateChangeStatus::default()
+        };
+        let rate = RateStatus {
+            decided_bit_s: 7_000_000,
+            reason: "raise".to_owned(),
+            baseline_ms: Some(18.25),
+            changes: vec![change],
+            ..RateStatus::default()
+        };
+        let follows = Some(rate);
+        let queue =
+            QueueStatus { interface: "wwan0".to_owned(), follows, ..QueueStatus::default() };
+        let text = shown(&Status { queues: vec![queue], ..Status::default() });
+        let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in ["no (dry run)", "18.25", "raise", "0.4 bloat 20.00 6.500", "61.50"] {
+            assert!(words.contains(part), "{part} in {text}");
+        }
     }
 
     #[test]

@@ -204,13 +204,13 @@ fn queues(report: &mut Report, root: &Reader<'_>) -> Queues {
     let Some(reader) = table(report, root, "queue", keys::QUEUES) else { return Queues::default() };
     let mut of = |key| {
         let reader = table(report, &reader, key, keys::QUEUE_KEYS)?;
-        queue(report, &reader)
+        queue(report, &reader, key)
     };
     Queues { lan: of("lan"), wan: of("wan") }
 }
 
-fn queue(report: &mut Report, reader: &Reader<'_>) -> Option<QueueConfig> {
-    let rate = reader.rate(report, "rate");
+fn queue(report: &mut Report, reader: &Reader<'_>, side: &str) -> Option<QueueConfig> {
+    let rate = super::rate::queue_rate(report, reader, side);
     let field = reader.get("discipline")?;
     let discipline = mechanism(report, &field, "queue");
     let queue = QueueConfig { discipline: discipline?, rate: rate? };

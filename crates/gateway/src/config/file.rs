@@ -24,6 +24,14 @@ pub struct ConfigOptions {
     pub queue: Option<String>,
     /// Its rate: `20mbit`.
     pub rate: Option<String>,
+    /// The lowest rate of `auto`.
+    pub rate_min: Option<String>,
+    /// Its highest rate.
+    pub rate_max: Option<String>,
+    /// Its rate at the start.
+    pub rate_start: Option<String>,
+    /// True if the decisions of `auto` are only reported.
+    pub rate_dry_run: bool,
     /// The share of connections that are left alone: `5%`.
     pub control: Option<String>,
     /// The share of turns in which no connection gets a remedy: `50%`.
@@ -53,7 +61,16 @@ impl ConfigOptions {
         let queue = self.queue.as_ref();
         say(queue
             .map(|given| format!("discipline = {}\n", mechanism(QueueChoice::MECHANISMS, given))));
-        say(self.rate.as_ref().map(|given| format!("rate = {}\n", quoted(&rate(given)))));
+        let rates = [
+            ("rate", &self.rate),
+            ("rate_min", &self.rate_min),
+            ("rate_max", &self.rate_max),
+            ("rate_start", &self.rate_start),
+        ];
+        for (key, given) in rates {
+            say(given.as_ref().map(|given| format!("{key} = {}\n", quoted(&rate(given)))));
+        }
+        say(self.rate_dry_run.then(|| "rate_decisions = \"report\"\n".to_owned()));
         ConfigFile::new("the options, as a file", text)
     }
 }

@@ -126,12 +126,30 @@ pub(super) static QUEUE_KEYS: &[Key] = &[
     ),
     required(
         "rate",
-        Shape::Rate,
+        Shape::Own(rate),
         "How fast it is emptied: a little less than what the link behind it can do, so that packets \
-         wait here and not there",
+         wait here and not there; or `auto` (towards the mobile hosts): the rate follows the link",
         "rate = \"20 Mbit/s\"",
     ),
+    optional("rate_min", Shape::Rate, "required with `auto`", "The lowest rate of `auto`"),
+    optional("rate_max", Shape::Rate, "required with `auto`", "The highest rate of `auto`"),
+    optional(
+        "rate_start",
+        Shape::Rate,
+        "the geometric mean of both limits",
+        "The rate of `auto` at the start and after idle times",
+    ),
+    optional(
+        "rate_decisions",
+        Shape::Words(&DECISIONS),
+        "apply",
+        "What becomes of the decisions of `auto`: `report` is a dry run, in which the status and the log show them and \
+         the rate stays at `rate_start`",
+    ),
 ];
+
+/// What becomes of decisions.
+pub(super) static DECISIONS: [&str; 2] = ["apply", "report"];
 
 /// Limits.
 pub(super) static LIMITS: &[Key] = &[
@@ -218,6 +236,10 @@ pub fn json_schema() -> Value {
     let quantities = json!({ "span": quantity::<Span>(), "rate": quantity::<Rate>() });
     let description = "What a gateway does for which connections. TOML, version 1.";
     schema(FILE, "Ackord gateway", description, quantities)
+}
+
+fn rate() -> Value {
+    json!({ "anyOf": [{ "const": "auto" }, { "$ref": "#/$defs/rate" }] })
 }
 
 fn interface() -> Value {

@@ -14,6 +14,7 @@
 //! | `keys.rs` | every key of the file, for the checker and the schema |
 //! | `file.rs` | [`ConfigFile`], [`ConfigOptions`]: texts on their way to a configuration |
 //! | `check.rs` | a document into a [`GatewayConfig`], with every error there is |
+//! | `rate.rs` | the rate of a queue, or the limits between which it follows its link |
 //! | `read.rs` | networks, ports, DSCPs, marks and interfaces as they are written |
 //! | `warnings.rs` | [`warnings()`]: what is sound and cannot help on this machine |
 //! | `reload.rs` | [`Reload`]: from one configuration to another while running |
@@ -24,11 +25,13 @@ mod check;
 mod conditions;
 mod file;
 mod keys;
+mod rate;
 mod read;
 mod reload;
 mod rules;
 mod warnings;
 
+use crate::in_path::{Decisions, Follow};
 use ackord_daemon::config::per_mille;
 use ackord_path::Queue;
 use ackord_path::proxy::Proxy;
@@ -89,7 +92,49 @@ pub struct QueueConfig {
     /// Which discipline, with its knobs.
     pub discipline: QueueChoice,
     /// How fast it is emptied.
-    pub rate: Rate,
+    pub rate: QueueRate,
+}
+
+/// How fast a queue is emptied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueRate {
+    /// At this rate.
+    Fixed(Rate),
+    /// At the rate of the link behind it.
+    Auto(Follow),
+}
+
+impl QueueRate {
+    /// The rate at the start.
+    pub const fn first(&self) -> Rate {
+        match self {
+            QueueRate::Fixed(rate) => *rate,
+            QueueRate::Auto(follow) => follow.limits.start,
+        }
+    }
+
+    /// How it follows the link, if it does.
+    pub const fn follow(&self) -> Option<Follow> {
+        match self {
+            QueueRate::Fixed(_) => None,
+            QueueRate::Auto(follow) => Some(*follow),
+        }
+    }
+}
+
+impl fmt::Display for QueueRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            QueueRate::Fixed(rate) => write!(f, "{rate}"),
+            QueueRate::Auto(Follow { limits, decisions }) => {
+                write!(f, "auto ({} to {}, from {}", limits.min, limits.max, limits.start)?;
+                f.write_str(match decisions {
+                    Decisions::Apply => ")",
+                    Decisions::Report => "; decisions are only reported)",
+                })
+            }
+        }
+    }
 }
 
 /// How much may be known, kept and injected.
@@ -165,8 +210,12 @@ impl QueueConfig {
     pub fn build(&self, seed: u64) -> Result<Queue, UnknownFlow> {
         let flow_named = |_: &str| None;
         let stream = RandomStream::for_element(seed, "queue");
-        let context =
-            QueuePlace { rate: self.rate, delay: Self::DELAY, flow_named: &flow_named, stream };
+        let context = QueuePlace {
+            rate: self.rate.first(),
+            delay: Self::DELAY,
+            flow_named: &flow_named,
+            stream,
+        };
         self.discipline.config().build(&context)
     }
 }

@@ -1,6 +1,6 @@
 //! What is sound and may still not be what somebody wants: a remedy that cannot help on this machine.
 
-use super::{ConfigFile, GatewayConfig};
+use super::{ConfigFile, GatewayConfig, QueueRate};
 use crate::machine::{InterfaceFacts, Machine};
 use ackord_path::registry::ProxyChoice;
 use ackord_scenario::{Errors, Problem, Wrong};
@@ -112,7 +112,12 @@ impl<'a> Warnings<'a> {
         let (config, machine) = (self.config, self.machine);
         for (interface, queue) in config.queues() {
             let speed = machine.interface(interface).and_then(|facts| facts.speed);
-            let Some(speed) = speed.filter(|speed| queue.rate > *speed) else { continue };
+            // One that follows the link finds out how fast that is.
+            let Some(speed) =
+                speed.filter(|speed| matches!(queue.rate, QueueRate::Fixed(rate) if rate > *speed))
+            else {
+                continue;
+            };
             let side = if interface == config.wan { "wan" } else { "lan" };
             self.add(
                 format!("queue.{side}.rate"),

@@ -61,6 +61,8 @@ pub(super) struct Frame {
     ip_at: usize,
     pub(super) mark: u32,
     pub(super) came_at: Time,
+    /// Its packet, if the time to its acknowledgment is measured.
+    pub(super) measured: Option<Packet>,
 }
 
 impl Frame {
@@ -141,7 +143,14 @@ impl Sorter {
         let from = part.start + VnetHeader::LEN;
         let ip_at = ip_begins(&buffer[from..len], self.kind);
         let mark = mark.unwrap_or(0);
-        let frame = |buffer, at| Frame { buffer, part, ip_at: from + at, mark, came_at: now };
+        let frame = |buffer, at| Frame {
+            buffer,
+            part,
+            ip_at: from + at,
+            mark,
+            came_at: now,
+            measured: None,
+        };
         let Some(at) = ip_at else { return Sorted::Control(frame(buffer, 0)) };
         let ip = &buffer[from + at..len];
         let Ok(decoded) = decode_offloaded(ip, TcpChecksum::Trusted) else {
@@ -166,7 +175,7 @@ impl Sorter {
             let ip_len = (buffer.len() - ip_at) as u32;
             let packet = Packet { ip_len, tcp: Some(segment), ..whole };
             let part = 0..buffer.len();
-            (packet, Frame { buffer, part, ip_at, mark, came_at: now })
+            (packet, Frame { buffer, part, ip_at, mark, came_at: now, measured: None })
         });
         Sorted::Pieces(pieces.collect())
     }

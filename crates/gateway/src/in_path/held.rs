@@ -1,10 +1,11 @@
 //! Packets on their way through a queue, and what is counted of them.
 
+use super::following::Following;
 use super::frames::{Frame, Sorted};
 use super::shaper::Shaper;
 use super::stats::Drops;
-use super::{InPathStats, stats};
-use ackord_units::{Bytes, Time};
+use super::{Follow, InPathStats, stats};
+use ackord_units::{Bytes, Rate, Time};
 use ackord_wire::{Ecn, Packet, set_ecn};
 use slab::Slab;
 use std::collections::VecDeque;
@@ -21,6 +22,8 @@ pub(super) struct Held {
     pub(super) out: VecDeque<Frame>,
     pub(super) stats: InPathStats,
     pub(super) delay: stats::Recent,
+    /// What sets the shaper's rate; nothing where it is constant.
+    pub(super) following: Option<Following>,
 }
 
 impl Held {
@@ -33,6 +36,18 @@ impl Held {
             out: VecDeque::new(),
             stats,
             delay: stats::Recent::new(),
+            following: None,
+        }
+    }
+
+    /// Follows the link from now on, or no longer, and returns the rate that the shaper is to have.
+    pub(super) fn follow_from(&mut self, now: Time, rate: Rate, follow: Option<Follow>) -> Rate {
+        match (&mut self.following, follow) {
+            (Some(following), Some(follow)) => following.change(follow),
+            (_, follow) => {
+                self.following = follow.map(|follow| Following::new(now, follow));
+                rate
+            }
         }
     }
 
@@ -75,6 +90,7 @@ impl Held {
             if packet.ecn == Ecn::Ce {
                 set_ecn(frame.ip(), Ecn::Ce);
             }
+            frame.measured = self.following.is_some().then_some(packet);
             self.out.push_back(frame);
         }
     }

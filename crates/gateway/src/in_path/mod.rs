@@ -15,11 +15,13 @@
 //! | `sender.rs` | the packet socket |
 //! | `work.rs` | what is open while packets are steered, and one turn of it |
 //! | `thread.rs` | the thread: turns, orders, trying again |
+//! | `following.rs` | the rate that follows the link behind the queue |
 //! | `stats.rs` | [`InPathStats`] |
 //!
 //! Not there: datagrams of UDP that offloading has put together (the kernel cuts them up before the TAP
 //! device); priorities of packets; marks where there is no Ethernet.
 
+mod following;
 mod frames;
 mod held;
 mod sender;
@@ -42,6 +44,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use thread::{Order, Shared};
 
+pub use following::{Decisions, Follow, FollowStats, RateChange};
 pub use stats::{Drops, InPathState, InPathStats, Quantiles};
 
 /// A queue in the path, and where.
@@ -51,8 +54,10 @@ pub struct InPathConfig {
     pub interface: String,
     /// Which queue.
     pub queue: QueueChoice,
-    /// How fast it sends.
+    /// How fast it sends; at first, if it follows the link.
     pub rate: Rate,
+    /// How the rate follows the link behind the queue; `None` for a constant rate.
+    pub follow: Option<Follow>,
     /// How long packets travel behind it, for queues that go by that.
     pub delay: Span,
     /// What the random numbers of a queue that draws derive from.
@@ -136,17 +141,23 @@ impl InPath {
         stats
     }
 
-    /// Another queue, another rate: what waits joins the new queue in order.
+    /// Another queue, another rate, which follows the link or is constant: what waits joins the new queue in order.
     ///
     /// # Errors
     /// If the queue cannot be built; the old one stays then.
-    pub fn change(&mut self, queue: QueueChoice, rate: Rate) -> Result<(), InPathError> {
-        let config = InPathConfig { queue, rate, ..self.config.clone() };
+    pub fn change(
+        &mut self,
+        queue: QueueChoice,
+        rate: Rate,
+        follow: Option<Follow>,
+    ) -> Result<(), InPathError> {
+        let config = InPathConfig { queue, rate, follow, ..self.config.clone() };
         let queue = build(&config)?;
         // Where the interface is gone the ring is opened when it is back.
-        let reverse = thread::reverse(&config.interface, queue.wants_reverse()).unwrap_or(None);
+        let is_wanted = queue.wants_reverse() || follow.is_some();
+        let reverse = thread::reverse(&config.interface, is_wanted).unwrap_or(None);
         self.config = config;
-        self.order(Order::Change(Box::new(queue), rate, reverse));
+        self.order(Order::Change(Box::new(queue), rate, follow, reverse));
         Ok(())
     }
 

@@ -130,6 +130,11 @@ impl Shaper {
         }
     }
 
+    /// Sends at another rate from the next packet on; the queue stays.
+    pub(super) fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+    }
+
     /// A packet came the other way.
     pub(super) fn observe_reverse(&mut self, now: Time, packet: &Packet) {
         self.queue.observe_reverse(now, packet);

@@ -1,12 +1,13 @@
 //! What a queue in the path did, as others are told it.
 
+use super::FollowStats;
 use crate::Attached;
 use ackord_events::DropReason;
-use ackord_units::{Bytes, Span, Time};
+use ackord_units::{Bytes, Rate, Span, Time};
 use hdrhistogram::Histogram;
 
 /// What a queue in the path did so far, and how it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct InPathStats {
     /// Whether packets go through it.
     pub state: InPathState,
@@ -42,6 +43,10 @@ pub struct InPathStats {
     pub waiting_bytes: Bytes,
     /// From the reading of a packet to its sending, of the last half minute or so.
     pub delay: Quantiles,
+    /// The rate at which it is emptied now.
+    pub rate: Rate,
+    /// What following the link has led to; `None` for a constant rate.
+    pub follow: Option<FollowStats>,
 }
 
 /// How a queue in the path stands.

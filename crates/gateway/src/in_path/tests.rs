@@ -40,6 +40,7 @@ fn config(queue: &str) -> InPathConfig {
         interface: "lan".to_owned(),
         queue: QueueChoice::named(queue).expect("listed"),
         rate: Rate::from_mbits_per_sec(100),
+        follow: None,
         delay: Span::ZERO,
         seed: 1,
         memory: Bytes(1 << 20),
@@ -139,7 +140,7 @@ fn what_cannot_be_is_said_and_leaves_nothing() {
     assert!(matches!(InPath::start(still, &journal), Err(InPathError::ZeroRate)));
     let mut in_path = InPath::start(config("codel"), &journal).expect("root may");
     let zero = Rate::from_bits_per_sec(0);
-    assert!(in_path.change(config("red").queue, zero).is_err());
+    assert!(in_path.change(config("red").queue, zero, None).is_err());
     assert_eq!(in_path.stats().state, InPathState::Steering);
     drop(in_path);
     assert_eq!(journal.standing(), Vec::<String>::new());

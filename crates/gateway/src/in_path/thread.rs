@@ -4,7 +4,7 @@ use super::held::Held;
 use super::shaper::Shaper;
 use super::stats::{InPathState, InPathStats, Quantiles};
 use super::work::Work;
-use super::{Drops, InPathConfig, InPathError};
+use super::{Drops, Follow, InPathConfig, InPathError};
 use crate::{Interface, Journal, Ring, Wanted, scheduling};
 use ackord_daemon::{monotonic, monotonic_nanos};
 use ackord_path::Queue;
@@ -26,8 +26,8 @@ const TELL_EVERY: Span = Span::from_millis(50);
 /// What a thread is told.
 #[derive(Debug)]
 pub(super) enum Order {
-    /// Another queue, and what it learns from.
-    Change(Box<Queue>, Rate, Option<Ring>),
+    /// Another queue, how its rate follows the link, and what both learn from.
+    Change(Box<Queue>, Rate, Option<Follow>, Option<Ring>),
     Stop,
 }
 
@@ -64,6 +64,8 @@ fn nothing_yet() -> InPathStats {
         waiting: 0,
         waiting_bytes: Bytes::ZERO,
         delay: Quantiles::default(),
+        rate: Rate::from_bits_per_sec(0),
+        follow: None,
     }
 }
 
@@ -82,6 +84,7 @@ impl Thread {
     pub(super) fn run(self, queue: Queue, ready: &Sender<Result<(), InPathError>>) {
         let shaper = Shaper::new(queue, self.config.rate);
         let mut held = Held::new(shaper, self.config.memory, nothing_yet());
+        held.follow_from(monotonic(), self.config.rate, self.config.follow);
         held.stats.is_real_time = self.config.real_time && scheduling::go_first().is_ok();
         let mut is_first = true;
         loop {
@@ -119,7 +122,8 @@ impl Thread {
     fn open(&self, held: &mut Held) -> Result<Work, (&'static str, io::Error)> {
         let secret = secret().map_err(|error| ("random numbers", error))?;
         let mut work = Work::open(&self.config, &self.journal, secret)?;
-        let reverse = reverse(&self.config.interface, held.shaper.wants_reverse());
+        let is_wanted = held.shaper.wants_reverse() || held.following.is_some();
+        let reverse = reverse(&self.config.interface, is_wanted);
         work.watch_reverse(reverse.map_err(|error| ("a packet ring", error))?);
         held.stats.state = InPathState::Steering;
         held.stats.attached = Some(work.attached());
@@ -156,9 +160,10 @@ impl Thread {
         while let Ok(order) = self.orders.try_recv() {
             match order {
                 Order::Stop => return true,
-                Order::Change(queue, rate, reverse) => {
+                Order::Change(queue, rate, follow, reverse) => {
                     watch(reverse);
                     let at = monotonic();
+                    let rate = held.follow_from(at, rate, follow);
                     held.shaper.change(at, *queue, rate);
                     held.settle();
                 }
@@ -178,6 +183,8 @@ impl Thread {
         let at = monotonic();
         held.stats.delay = held.delay.quantiles(at);
         held.stats.marked = held.shaper.marked();
+        held.stats.rate = held.shaper.rate();
+        held.stats.follow = held.following.as_ref().map(|following| following.stats.clone());
         let length = held.shaper.length();
         (held.stats.waiting, held.stats.waiting_bytes) = (length.packets, length.bytes);
         let mut shared = self.shared.stats.lock().unwrap_or_else(PoisonError::into_inner);

@@ -138,7 +138,11 @@ impl Work {
         if readable {
             self.read(held)?;
         }
-        self.read_reverse(now, held);
+        // Not `now`: packets that were sent since may be acknowledged already.
+        self.read_reverse(monotonic(), held);
+        if let Some(following) = &mut held.following {
+            following.decide(now, &mut held.shaper);
+        }
         if now.saturating_since(self.looked_at) >= LOOK_EVERY {
             self.look(held)?;
             self.looked_at = now;
@@ -218,7 +222,12 @@ impl Work {
         ring.read(|_, sighting| {
             if let Some(packet) = sorter.reverse(sighting) {
                 held.stats.reverse += 1;
-                held.shaper.observe_reverse(now, &packet);
+                if let Some(following) = &mut held.following {
+                    following.arrive(now, &packet);
+                }
+                if held.shaper.wants_reverse() {
+                    held.shaper.observe_reverse(now, &packet);
+                }
             }
         });
     }
@@ -226,6 +235,8 @@ impl Work {
     /// Sends what is to be sent, as far as the interface takes it.
     fn send(&mut self, now: Time, held: &mut Held) -> io::Result<()> {
         while let Some(frame) = held.out.front() {
+            // Before the call: over some devices the acknowledgment is there when it returns.
+            let sent_at = if frame.measured.is_some() { monotonic() } else { now };
             match self.sender.send(frame)? {
                 Sent::Later => {
                     self.blocked_at = self.blocked_at.or(Some(now));
@@ -237,6 +248,10 @@ impl Work {
                     held.stats.packets_out += 1;
                     held.stats.bytes_out += frame.bytes().len() as u64;
                     held.delay.record(monotonic().saturating_since(frame.came_at));
+                    if let (Some(following), Some(packet)) = (&mut held.following, &frame.measured)
+                    {
+                        following.depart(sent_at, packet);
+                    }
                 }
                 Sent::Dropped => {
                     held.stats.drops.interface_queue += 1;

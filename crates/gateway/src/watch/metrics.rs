@@ -3,7 +3,9 @@
 //! Not there: a metric per connection (labels of unbounded number). Subscribers are as many as `[limits] subscribers`
 //! allows; the series of one that is no longer among the busiest ends, and continues from its total when it returns.
 
-use super::{QueueState, QueueStatus, RingStatus, Shared, Standing, Status, SubscriberStatus};
+use super::{
+    QueueState, QueueStatus, RateStatus, RingStatus, Shared, Standing, Status, SubscriberStatus,
+};
 use ackord_daemon::metrics::{Compare, Metric, Page, Unit, page};
 use std::fmt;
 use std::io;
@@ -229,7 +231,47 @@ fn queues(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {
     let drops = drops.collect();
     page.counters(Metric("queue_dropped_packets", "Packets it dropped", None), drops)?;
     let delay = Metric("queue_delay", "How long packets were in it", Some(Unit::Seconds));
-    page.histograms(delay, queues().map(|(at, queue)| (labels(at), &queue.delay)).collect())
+    page.histograms(delay, queues().map(|(at, queue)| (labels(at), &queue.delay)).collect())?;
+    rates(page, status)
+}
+
+/// Rates that follow the link behind a queue.
+fn rates(page: &mut Page<'_, '_>, status: &Status) -> fmt::Result {
+    let follows: Vec<(Vec<(&'static str, &str)>, &RateStatus)> = status
+        .queues
+        .iter()
+        .filter_map(|queue| {
+            Some((vec![("interface", queue.interface.as_str())], queue.follows.as_ref()?))
+        })
+        .collect();
+    if follows.is_empty() {
+        return Ok(());
+    }
+    let gauges = |value: fn(&RateStatus) -> Option<f64>| -> Vec<_> {
+        let each = follows.iter();
+        each.filter_map(|(labels, rate)| Some((labels.clone(), value(rate)?))).collect()
+    };
+    let bits = || Some(Unit::Other("bits_per_second".to_owned()));
+    let decided = Metric("queue_rate_decided", "The rate that follows the link", bits());
+    page.gauges(decided, gauges(|rate| Some(rate.decided_bit_s as f64)))?;
+    let applied = "Whether that rate is applied (1) or only reported (0)";
+    let applied = Metric("queue_rate_applied", applied, None);
+    page.gauges(applied, gauges(|rate| Some(f64::from(u8::from(rate.applied)))))?;
+    let delivered = "The rate that arrived at the mobile hosts";
+    let delivered = Metric("queue_link_delivered", delivered, bits());
+    page.gauges(delivered, gauges(|rate| Some(rate.delivered_bit_s as f64)))?;
+    let delay = "From the departure from the queue to the acknowledgment, as last measured";
+    let delay = Metric("queue_link_delay", delay, Some(Unit::Seconds));
+    page.gauges(delay, gauges(|rate| rate.delay_ms.map(|millis| millis / 1e3)))?;
+    let baseline = "The same while nothing queues in the link";
+    let baseline = Metric("queue_link_baseline", baseline, Some(Unit::Seconds));
+    page.gauges(baseline, gauges(|rate| rate.baseline_ms.map(|millis| millis / 1e3)))?;
+    let decisions = follows.iter().flat_map(|(labels, rate)| {
+        let each = rate.decisions.iter();
+        each.map(|(why, count)| ([labels.clone(), vec![("reason", why.as_str())]].concat(), *count))
+    });
+    let decisions = decisions.collect();
+    page.counters(Metric("queue_rate_decisions", "Decisions about the rate", None), decisions)
 }
 
 #[cfg(test)]

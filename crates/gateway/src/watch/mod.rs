@@ -14,6 +14,7 @@
 //! | `shared.rs` | [`Shared`]: between the loop and the threads that answer |
 //! | `control.rs` | [`listen()`]: what a gateway answers |
 //! | `asking.rs` | asking it: [`status()`], [`stop()`], [`reload()`], [`capture()`] |
+//! | `rate.rs` | [`RateStatus`]: the rate of a queue that follows its link |
 //! | `capture.rs` | [`Taps`]: packets of a connection with what was decided about them |
 //!
 //! The loop never waits for anybody here: it swaps a pointer once a second, and what does not fit into a
@@ -23,6 +24,7 @@ mod asking;
 mod capture;
 mod control;
 mod metrics;
+mod rate;
 mod shared;
 mod status;
 
@@ -33,6 +35,7 @@ pub use asking::{Capture, capture, clean_up, reload, status, stop};
 pub use capture::{CaptureRequest, Decision, Filter, Taps};
 pub use control::{GATEWAY, Reloaded, listen};
 pub use metrics::{metrics, serve_metrics};
+pub use rate::{RATE_CHANGES, RateChangeStatus, RateStatus};
 pub use shared::Shared;
 pub use status::{
     ClassStatus, FlowCounts, FlowStatus, LinkStatus, QueueState, QueueStatus, RingStatus, Status,

@@ -3,6 +3,7 @@
 //! Plain data, filled once a second. Units stand in the names; counters count since the start; what the
 //! reader of another version does not know is ignored, and what the writer did not know is empty.
 
+use super::RateStatus;
 use ackord_daemon::status::{Change, Compared, Group, Process, Standing};
 use ackord_daemon::switchback::LinkCompared;
 use ackord_daemon::{DelayStatus, Finding, Published};
@@ -204,7 +205,7 @@ pub struct QueueStatus {
     pub interface: String,
     /// Its discipline.
     pub discipline: String,
-    /// The rate that it is served with, bit/s.
+    /// The rate that it is served with now, bit/s.
     pub rate_bit_s: u64,
     /// Whether packets go through it.
     pub state: QueueState,
@@ -224,6 +225,8 @@ pub struct QueueStatus {
     pub marked: u64,
     /// How long packets were in it.
     pub delay: DelayStatus,
+    /// How its rate follows the link; absent for a constant rate.
+    pub follows: Option<RateStatus>,
 }
 
 /// Whether packets go through a queue.

@@ -1,6 +1,7 @@
 //! A process with a queue in the path, which a test starts in the router and does things to.
 
-use ackord_gateway::{AttachBy, InPath, InPathConfig, Journal};
+use ackord_gateway::{AttachBy, Decisions, Follow, InPath, InPathConfig, Journal};
+use ackord_path::follow::{RateLimits, RateReason};
 use ackord_path::registry::QueueChoice;
 use ackord_units::{Bytes, Choice, KnobValue, Rate, Span};
 use std::path::Path;
@@ -17,7 +18,8 @@ fn the_gateway_itself() {
     let config = InPathConfig {
         interface: interface.to_owned(),
         queue: choice(queue),
-        rate: mbits(rate),
+        rate: rate_of(rate).0,
+        follow: rate_of(rate).1,
         delay: Span::from_millis(1),
         seed: 1,
         memory: Bytes(16 << 20),
@@ -35,7 +37,8 @@ fn the_gateway_itself() {
         match words[..] {
             ["stats"] => println!("gateway: {}", told(&in_path)),
             ["change", queue, rate] => {
-                in_path.change(choice(queue), mbits(rate)).expect("sound");
+                let (rate, follow) = rate_of(rate);
+                in_path.change(choice(queue), rate, follow).expect("sound");
                 println!("gateway: changed");
             }
             ["stop"] => {
@@ -56,7 +59,18 @@ fn told(in_path: &InPath) -> String {
         .filter(|(_, count)| *count > 0)
         .map(|(name, count)| format!(" {name}={count}"))
         .collect();
-    format!(
+    let count = |reason| {
+        let place = RateReason::ALL.iter().position(|one| *one == reason).expect("listed");
+        stats.follow.as_ref().map_or(0, |follow| follow.counts[place])
+    };
+    let baseline = stats.follow.as_ref().and_then(|follow| follow.last?.baseline);
+    let follow = format!(
+        "rate={} raised={} baseline_us={} ",
+        stats.rate.as_bits_per_sec(),
+        count(RateReason::Raise),
+        baseline.map_or(0, |baseline| baseline.as_nanos() / 1_000)
+    );
+    let rest = format!(
         "in={} out={} cut_up={} control={} marked={} reverse={} waiting={} p50_ns={} dropped={} \
          heartbeat_ms={} lapses={}{drops} state={:?}",
         stats.packets_in,
@@ -71,7 +85,8 @@ fn told(in_path: &InPath) -> String {
         stats.heartbeat_age.as_millis(),
         stats.lapses,
         stats.state
-    )
+    );
+    follow + &rest
 }
 
 /// A queue, perhaps with how many packets it may hold: `drop-tail:1000`.
@@ -82,6 +97,16 @@ fn choice(words: &str) -> QueueChoice {
         Some(limit) => choice.with("limit", KnobValue::Packets(limit.parse().expect("a number"))),
         None => choice,
     }
+}
+
+/// A rate, or the lowest, the first and the highest rate of one that follows the link: `auto:1:10:100`, or `report:..` of
+/// one whose decisions are only reported.
+fn rate_of(words: &str) -> (Rate, Option<Follow>) {
+    let parts: Vec<&str> = words.split(':').collect();
+    let [word, min, start, max] = parts[..] else { return (mbits(words), None) };
+    let [min, start, max] = [min, start, max].map(mbits);
+    let decisions = if word == "auto" { Decisions::Apply } else { Decisions::Report };
+    (start, Some(Follow { limits: RateLimits { min, max, start }, decisions }))
 }
 
 fn mbits(words: &str) -> Rate {

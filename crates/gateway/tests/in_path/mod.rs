@@ -3,6 +3,7 @@
 
 mod child;
 mod faults;
+mod following;
 mod suppress;
 
 use crate::hosts::traffic::{Datagrams, Stream, overtaken};

@@ -3,8 +3,10 @@
 //! | file | what |
 //! | --- | --- |
 //! | `rules.rs` | which rule takes a connection, and which takes none |
+//! | `rate.rs` | the rate of a queue that follows its link |
 //! | `warnings.rs` | what a file cannot have on this machine |
 
+mod rate;
 mod rules;
 mod warnings;
 
@@ -62,7 +64,10 @@ fn two_interfaces_and_one_thing_to_do_are_a_file() {
     );
     assert!(!queue.has_remedies());
     let queues: Vec<_> = queue.queues().map(|(name, queue)| (name, queue.rate)).collect();
-    assert_eq!(queues, ["a", "b"].map(|name| (name, Rate::from_mbits_per_sec(20))));
+    assert_eq!(
+        queues,
+        ["a", "b"].map(|name| (name, QueueRate::Fixed(Rate::from_mbits_per_sec(20))))
+    );
 }
 
 /// A file that says everything.
@@ -253,6 +258,10 @@ fn one_line_says_what_a_file_says() {
         remedy: Some("proxy-tcp:probe-interval=50ms,mode=paper".to_owned()),
         queue: Some("selective_drop".to_owned()),
         rate: Some("20mbit".to_owned()),
+        rate_min: None,
+        rate_max: None,
+        rate_start: None,
+        rate_dry_run: false,
         control: Some("10%".to_owned()),
         untreated: Some("50%".to_owned()),
     };

@@ -3,7 +3,7 @@
 use super::*;
 use crate::watch::{
     Change, ClassStatus, Compared, Delays, Estimate, Finding, FlowCounts, LinkStatus, QueueStatus,
-    Severity,
+    RateStatus, Severity,
 };
 use ackord_daemon::status::Process;
 use ackord_units::Span;
@@ -47,6 +47,12 @@ fn full() -> Status {
             interface: "wlan0".to_owned(),
             discipline: "fq-codel".to_owned(),
             drops: [("early-drop".to_owned(), 4)].into(),
+            follows: Some(RateStatus {
+                decided_bit_s: 5_000_000,
+                delay_ms: Some(31.0),
+                decisions: [("bloat".to_owned(), 7)].into(),
+                ..RateStatus::default()
+            }),
             ..QueueStatus::default()
         }],
         link: Some(LinkStatus {
@@ -128,6 +134,10 @@ fn every_figure_has_its_name_its_labels_and_its_base_unit() {
         ),
         ("ackord_gateway_subscriber_stalled_seconds_total{mobile=\"2001:db8::7\"}", 0.5),
         ("ackord_gateway_subscriber_rtt_seconds{mobile=\"2001:db8::7\"}", 0.02),
+        ("ackord_gateway_queue_rate_decided_bits_per_second{interface=\"wlan0\"}", 5e6),
+        ("ackord_gateway_queue_rate_applied{interface=\"wlan0\"}", 0.0),
+        ("ackord_gateway_queue_link_delay_seconds{interface=\"wlan0\"}", 0.031),
+        ("ackord_gateway_queue_rate_decisions_total{interface=\"wlan0\",reason=\"bloat\"}", 7.0),
         ("ackord_gateway_queue_steering{interface=\"wlan0\",discipline=\"fq-codel\"}", 1.0),
     ] {
         assert_eq!(values.get(name), Some(&value), "{name} in\n{text}");
