@@ -118,11 +118,16 @@ for _ in range(count):
     c = socket.socket(); c.connect(listener.getsockname()); a, _ = listener.accept()
     c.send(b"x" * 100); a.recv(100); a.send(b"y" * 100); c.recv(100)
     pairs.append((c, a))
-time.sleep(90)
+# Most were passed over when they opened: they are followed as they go on.
+until = time.monotonic() + 240
+while time.monotonic() < until:
+    for c, a in pairs:
+        c.send(b"x" * 100); a.recv(100); a.send(b"y" * 100); c.recv(100)
+    time.sleep(1)
 P
     pids+=($!)
 done
-for _ in $(seq 120); do
+for _ in $(seq 400); do
     sleep 0.5
     known=$("$ackord" agent status --state "$state" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["connections"])')
     [ "$known" -ge "$connections" ] && break

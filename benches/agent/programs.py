@@ -112,7 +112,7 @@ class World:
         """Begins an agent with these lines of configuration; what it says is in `log`."""
         config, log = (os.path.join(self.folder, name) for name in ("agent.toml", "log"))
         with open(config, "w") as file:
-            file.write(f'cgroup = "{self.group}"\n{lines}\n[metrics]\nlisten = "none"\n[state]\ndirectory = "{self.state}"\n')
+            file.write(f'cgroup = "{self.group}"\n{lines}\n[turns]\nuntreated = "0 %"\n[metrics]\nlisten = "none"\n[state]\ndirectory = "{self.state}"\n')
         with open(log, "w") as to:
             process = subprocess.Popen([*before, ACKORD, "agent", "run", config], stdin=subprocess.DEVNULL, stderr=to,
                                        preexec_fn=lambda: self.enter(self.agents_group), env=os.environ | {"NO_COLOR": "1"})

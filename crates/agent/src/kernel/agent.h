@@ -77,6 +77,8 @@ struct facts {
 	struct arrival arrival[ARRIVALS];
 };
 
+_Static_assert(sizeof(struct facts) == 216, "docs/agent.md and docs/decisions/0130 have this figure");
+
 /* What the agent is told. */
 struct report {
 	__u64 cookie;
@@ -189,11 +191,12 @@ struct young {
 	__u32 check; /* of all of it: two processors may have written a part each */
 };
 
-/* Program of a process. */
+/* Process and program of a thread. */
 struct known {
 	__u64 key;
 	__u64 program;
-	__u64 check;
+	__u64 pid;
+	__u64 check; /* as above */
 };
 
 /* Connections of a class that are followed in a window of time, on one processor. */

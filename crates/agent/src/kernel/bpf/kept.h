@@ -33,7 +33,7 @@ struct {
 	__type(value, struct young);
 } young SEC(".maps");
 
-/* Programs of processes: a direct-mapped cache by process. */
+/* Programs of processes: a direct-mapped cache by thread. */
 #define KNOWN 1024
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

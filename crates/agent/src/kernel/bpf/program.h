@@ -98,25 +98,28 @@ static __always_inline __u64 program_of_current(void)
 	return with_arguments(hash, task);
 }
 
-/* The same for a process that was identified before, unless it has called execve since. */
+/* The same for a thread that was identified before, unless it has called execve since. */
 static __always_inline void identify(struct origin *origin)
 {
-	struct task_struct *task = bpf_get_current_task_btf(), *leader = task->group_leader;
-	__u32 pid = task->tgid, index = pid % KNOWN;
-	__u64 key = mixed(mixed(mixed(HASH_BEGIN, pid), leader->start_time), leader->self_exec_id);
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	__u64 began = BPF_CORE_READ(task, start_time), execs = BPF_CORE_READ(task, self_exec_id);
+	__u64 key = mixed(mixed(mixed(HASH_BEGIN, (unsigned long)task), began), execs);
+	__u32 index = (key ^ key >> 32) % KNOWN;
 	struct known *of = bpf_map_lookup_elem(&known, &index);
 
-	origin->pid = pid;
-	if (of && of->key == key && of->check == (key ^ of->program)) {
+	if (of && of->key == key && of->check == (key ^ of->program ^ of->pid)) {
 		origin->program = of->program;
+		origin->pid = of->pid;
 		return;
 	}
 	origin->program = program_of_current();
+	origin->pid = BPF_CORE_READ(task, tgid);
 	if (!of)
 		return;
 	of->key = key;
 	of->program = origin->program;
-	of->check = key ^ origin->program;
+	of->pid = origin->pid;
+	of->check = key ^ origin->program ^ origin->pid;
 }
 
 #endif
