@@ -31,9 +31,11 @@ use std::path::PathBuf;
 
 /// Delayed acknowledgments, quick acknowledgments and Nagle's algorithm on the sockets of this host
 ///
-/// Small programs in the kernel see, per connection, where time is lost to them; what is done about it is decided by
-/// the code that `ackord run` simulates, by the least lever there is, for treated connections beside some that are left
-/// alone. Nothing stands in the way of a packet, and all of it is taken back at the end.
+/// Small programs in the kernel measure, per connection, the time lost to delayed ACKs and Nagle's algorithm. The agent
+/// applies the smallest setting that helps to most connections, and leaves a control group alone for comparison; what
+/// decides is the code that `ackord run` simulates. No packet waits for it. Everything is taken back when it ends (unless
+/// `on_exit` is "keep"); after kill -9 the next start, or `ackord agent rollback`, takes back what is left. It needs Linux
+/// 5.15 with BTF and cgroup v2, CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON and CAP_SYS_PTRACE; `ackord agent probe` names what is missing.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AgentArguments {
@@ -43,10 +45,10 @@ pub(crate) struct AgentArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  ackord agent probe                                   what this kernel allows
-  ackord agent advise --for 5min                       only look: what would be gained?
+  ackord agent probe                                   # what this kernel allows
+  ackord agent advise --for 5min                       # only look: what would be gained?
   ackord agent run --all
-  ackord agent status --watch                          from another terminal
+  ackord agent status --watch                          # from another terminal
   ackord agent run --cgroup /sys/fs/cgroup/system.slice/app.service --for 60s";
 
 #[derive(Subcommand)]
@@ -104,7 +106,7 @@ pub(crate) struct ConfigArguments {
     /// The share of connections that are left alone, to be compared with [default: 5%]
     #[arg(long, value_name = "SHARE", conflicts_with = "config")]
     control: Option<String>,
-    /// Have a table of routes by which the kernel acknowledges each segment at once
+    /// Add a routing table whose routes acknowledge each segment immediately, for quick-ack; removed at the end
     #[arg(long, conflicts_with = "config")]
     quick: bool,
 }

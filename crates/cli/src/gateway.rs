@@ -34,9 +34,12 @@ use std::path::PathBuf;
 
 /// Middleboxes and queues on a router, beside stock kernels at both ends
 ///
-/// On the Linux box before a wireless or access network. Remedies (Proxy TCP, Snoop, M-TCP) stand beside the
-/// path: the kernel forwards, the gateway sees copies and adds packets. Queues (selective drop, FQ-CoDel and
-/// others) stand in it, while a heartbeat is fresh. Both are the code that `ackord run` simulates.
+/// Runs on the Linux router in front of a wireless or access network. WAN is the side of the servers, called fixed hosts;
+/// LAN the side of the subscribers, called mobile hosts. Remedies are on-path: the kernel forwards, the gateway observes
+/// copies and injects packets. Proxy TCP freezes senders during an outage and retransmits when the link is back; Snoop
+/// retransmits what the radio link lost; M-TCP closes the window during an outage. Queues (FQ-CoDel, selective drop and
+/// others) are in-path while a heartbeat is fresh; a remedy needs one. Both are the code that `ackord run` simulates.
+/// It needs Linux 5.8, CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF; `ackord gateway probe` names what is missing.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct GatewayArguments {
@@ -46,8 +49,9 @@ pub(crate) struct GatewayArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  ackord gateway plan --wan eth0 --lan wlan0 --remedy proxy-tcp
-  ackord gateway check --wan eth0 --lan wlan0 --remedy proxy-tcp --print > gateway.toml
+  ackord gateway advise --wan eth0 --lan wlan0
+  ackord gateway plan --wan eth0 --lan wlan0 --remedy proxy-tcp --queue fq-codel --rate 18mbit
+  ackord gateway check --wan eth0 --lan wlan0 --remedy proxy-tcp --queue fq-codel --rate 18mbit --print > gateway.toml
   ackord gateway check gateway.toml
   ackord gateway plan gateway.toml";
 

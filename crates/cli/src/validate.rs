@@ -62,7 +62,7 @@ pub(crate) struct ValidateArguments {
     /// Only this scenario; may be given several times
     #[arg(long = "only", value_name = "NAME")]
     only: Vec<String>,
-    /// Live runs at the same time: more are quicker, and later
+    /// Live runs in parallel: more finish sooner, and their packets start later
     #[arg(long, value_name = "N", default_value = "2")]
     jobs: NonZeroUsize,
     /// How often a run that was too late is done again

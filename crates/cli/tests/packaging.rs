@@ -82,7 +82,16 @@ fn every_command_has_a_manual_page_that_man_can_read() {
         assert!(page(name).is_file(), "{name}");
     }
     let status = fs::read_to_string(page("ackord-gateway-status.1")).unwrap();
-    assert!(status.contains("treated connections") || status.contains("Treated connections"));
+    for part in ["The link", "/etc/ackord/gateway.toml", "SEE ALSO"] {
+        assert!(status.contains(part), "{part}: {status}");
+    }
+    for entry in fs::read_dir(folder.path()).unwrap() {
+        let path = entry.unwrap().path();
+        let page = fs::read_to_string(&path).unwrap();
+        assert!(!page.contains(".SH EXTRA"), "{path:?}");
+        let is_command = path.extension().is_some_and(|section| section == "1");
+        assert!(!is_command || page.contains(".SH \"EXIT STATUS\""), "{path:?}");
+    }
     if !installed(&["man"]) {
         return;
     }

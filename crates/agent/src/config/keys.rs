@@ -56,7 +56,7 @@ pub(super) static FILE: &[Key] = &[
         "on_exit",
         Shape::Words(&["restore", "keep"]),
         "restore",
-        "Whether connections get back what was changed when the agent ends, or keep it as long as they live",
+        "Whether connections get back what was changed when the agent ends, or keep it as long as they live, or until the next agent starts",
     ),
     optional("begin", Shape::Table(BEGIN), "the defaults below", "When a lever begins"),
     optional("end", Shape::Table(END), "the defaults below", "When a lever is withdrawn"),
@@ -72,7 +72,7 @@ pub(super) static FILE: &[Key] = &[
         "pingpong_thresh",
         Shape::Integer { min: 1, max: 255 },
         "as it is",
-        "net.ipv4.tcp_pingpong_thresh of this network namespace: after so many answers that carried an acknowledgment \
+        "net.ipv4.tcp_pingpong_thresh of this network namespace: the kernel begins to delay a connection's ACKs after so many replies that carried an ACK; \
          the kernel delays those of a connection",
     ),
     optional("limits", Shape::Table(LIMITS), "the defaults below", "How much may be known"),
@@ -93,7 +93,7 @@ pub(super) static APPLICATION: &[Key] = &[
     required(
         "name",
         Shape::Own(names),
-        "The application as `status` shows it, or several; `*` stands for anything",
+        "The application's name in `status` (nginx.service), or another of its names (nginx), or several; `*` stands for anything",
         "name = \"redis-server\"",
     ),
     required(
@@ -112,7 +112,7 @@ pub(super) static BEGIN: &[Key] = &[
         "stalls",
         Shape::Integer { min: 1, max: 1_000_000 },
         "5",
-        "In so many waits, at least",
+        "Number of waits before anything is concluded, at least",
     ),
 ];
 
@@ -122,7 +122,7 @@ pub(super) static END: &[Key] = &[
         "enough",
         Shape::Integer { min: 2, max: 1_000_000 },
         "200",
-        "Treated connections after which a lever is withdrawn unless it helps",
+        "Treated connections after which a setting that has shown no benefit is withdrawn",
     ),
     optional(
         "each",
@@ -134,7 +134,7 @@ pub(super) static END: &[Key] = &[
         "significance",
         Shape::Ratio,
         "0.1 %",
-        "The probability, at most, of withdrawing for a harm that is none",
+        "The probability, at most, of withdrawing a setting that does no harm",
     ),
     optional(
         "retry",

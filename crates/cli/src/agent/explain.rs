@@ -32,7 +32,7 @@ pub(crate) struct ExplainArguments {
 
 /// Have a running agent follow connections that were open before it
 ///
-/// They get what can be given to a living connection; Nagle's algorithm is as it was when they began.
+/// They get the settings that an open connection takes; whether Nagle's algorithm is on stays as it was when they began.
 #[derive(Args)]
 pub(crate) struct AdoptArguments {
     #[command(flatten)]

@@ -27,7 +27,7 @@ pub(crate) struct PlanArguments {
 /// Check a configuration without touching anything
 ///
 /// Everything wrong with it is told at once, each with its line, what is allowed there, and the name that was probably
-/// meant; the exit code is then 2. It is 3 if the file is sound and there is a warning.
+/// meant; the exit code is then 2. With --exit-code it is 3 if there is a warning only.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  ackord agent check agent.toml\n  ackord agent check --all --quick --print > agent.toml"

@@ -44,7 +44,7 @@ Examples:
   ackord agent run --cgroup /sys/fs/cgroup/system.slice/app.service --for 60s
   ackord agent run --all --by unit --quick
   ackord agent run /etc/ackord/agent.toml
-  ackord agent status                                  from another terminal";
+  ackord agent status                                  # from another terminal";
 
 /// Only look, and say what would be gained; nothing is changed
 ///
@@ -72,7 +72,7 @@ pub(crate) struct AdviseArguments {
 /// Take back what an agent left behind: after a crash, or one that ended with `--on-exit keep`
 ///
 /// By its journal: options of sockets that still live, routes and rules, settings. What somebody else has changed since
-/// is left alone. The next start of an agent does the same.
+/// is left alone. The next start of an agent does the same, also for settings that an agent kept with `on_exit = "keep"`.
 #[derive(Args)]
 pub(crate) struct RollbackArguments {
     #[command(flatten)]

@@ -15,10 +15,11 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Capture one connection, with what the gateway decided about each packet as its comment
+/// Capture one connection, or those of one mobile host, with what the gateway decided about each packet as its comment
 ///
 /// The file is pcapng: Wireshark shows the comments, and `frame.comment contains "injected"` finds what
-/// the gateway sent. Of each packet the headers and some data are kept.
+/// the gateway sent. The first 192 bytes of each packet are kept. A capture lasts an hour at most,
+/// takes 1 GiB at most, and four can run at once.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -16,7 +16,7 @@ use clap::Args;
 ///
 /// Everything wrong with it is told at once, each with its line, what is allowed there, and the name that was
 /// probably meant; the exit code is then 2. What is sound and cannot help on this machine, such as an
-/// interface that is not there, is told as a warning, with exit code 3 if --exit-code is given.
+/// interface that is not there, is a warning (the gateway waits for it), with exit code 3 if --exit-code is given.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CheckArguments {
@@ -32,7 +32,7 @@ pub(crate) struct CheckArguments {
 const EXAMPLES: &str = "\
 Examples:
   ackord gateway check gateway.toml
-  ackord gateway check --wan eth0 --lan wlan0 --queue selective-drop --rate 20mbit";
+  ackord gateway check --wan eth0 --lan wlan0 --queue fq-codel --rate 18mbit";
 
 pub(crate) fn check(arguments: &CheckArguments, console: &Console) -> Result<(), Failure> {
     let file = arguments.config.file()?;

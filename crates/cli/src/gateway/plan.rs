@@ -11,7 +11,7 @@ use clap::Args;
 /// Print every change that a gateway would make, and its undoing
 ///
 /// As a script for a shell that does the same by ip(8) and tc(8), each command with a word why.
-/// Changes that no command makes, such as a program in the kernel, are comments that say what shows them.
+/// Changes that no shell command makes, such as loading a BPF program, are comments with the command that displays them.
 /// Nothing is changed now.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -27,8 +27,7 @@ pub(crate) struct PlanArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  ackord gateway plan --wan eth0 --lan wlan0 --remedy proxy-tcp     nothing is changed at all
-  ackord gateway plan --wan eth0 --lan wlan0 --queue selective-drop --rate 20mbit
+  ackord gateway plan --wan eth0 --lan wlan0 --remedy proxy-tcp --queue fq-codel --rate 18mbit
   ackord gateway plan gateway.toml --json";
 
 pub(crate) fn plan(arguments: &PlanArguments, console: &Console) -> Result<(), Failure> {

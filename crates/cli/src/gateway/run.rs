@@ -30,11 +30,10 @@ pub(crate) struct RunArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  ackord gateway run --wan eth0 --lan wlan0 --remedy proxy-tcp
-  ackord gateway run --wan eth0 --lan wlan0 --queue selective-drop --rate 20mbit
+  ackord gateway run --wan eth0 --lan wlan0 --remedy proxy-tcp --queue fq-codel --rate 18mbit
   ackord gateway run --wan eth0 --lan wwan0 --queue fq-codel --rate auto --rate-min 500kbit --rate-max 50mbit
   ackord gateway run /etc/ackord/gateway.toml
-  ackord gateway status                               from another terminal";
+  ackord gateway status                               # from another terminal";
 
 pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<(), Failure> {
     let file = arguments.config.file()?;

@@ -37,9 +37,11 @@ impl Whom {
 
 /// Tell how a running gateway stands: connections, remedies at work, what they bring, health
 ///
-/// Treated connections stand beside those left alone, means with 95 % intervals. Health comes first, each
-/// finding with what to do. With --watch the tables are drawn anew every second until Ctrl-C. With --exit-code the exit
-/// code is 3 if Health has a failure or a warning.
+/// Health comes first, each finding with what to do. *The link* is the verdict: what the whole link does in turns with
+/// remedies and in turns without, since the start or the last reload, with 95 % intervals. *Remedies* compares single
+/// connections with the control group; both share the link, so that difference is no gain of the link. The exit code is 1
+/// if no gateway answers, and with --exit-code 3 if Health has a failure or a warning. It needs the right to use the
+/// control socket, which root has.
 #[derive(Args)]
 pub(crate) struct StatusArguments {
     #[command(flatten)]

@@ -60,7 +60,7 @@ pub(crate) struct TrialArguments {
     /// Only this protocol, with every sender: ipv4, ipv6; may be given several times
     #[arg(long = "ip", value_name = "NAME")]
     families: Vec<String>,
-    /// Live runs at the same time: more are quicker, and later
+    /// Live runs in parallel: more finish sooner, and their packets start later
     #[arg(long, value_name = "N", default_value = "2")]
     jobs: NonZeroUsize,
     /// How often a run that was too late is done again

@@ -76,8 +76,8 @@ pub(super) static TURNS: &[Key] = &[
         "settle",
         Shape::Span,
         super::TurnsConfig::SETTLE,
-        "How much of the beginning of a turn is left out, shorter than the turn: queues and windows are those of \
-         the turn before",
+        "The beginning of each turn that is not measured, because queues and windows are still those of the turn before; \
+         shorter than the turn",
     ),
 ];
 
@@ -93,14 +93,14 @@ pub(super) static RULE: &[Key] = &[
         "dscp",
         Shape::Own(dscps),
         "any",
-        "Differentiated services code point of its first packet that is seen, or several",
+        "Differentiated services code point of its first observed packet in either direction: a name (ef, af41, cs1) or 0 to 63, or several",
     ),
     optional(
         "mark",
         Shape::Own(mark),
         "any",
-        "Mark that the kernel's filters gave its packets towards the mobile host, or VALUE/MASK; until \
-         the first such packet its connection is as one without a mark",
+        "Mark that the kernel's filters gave its packets towards the mobile host, or VALUE/MASK; before \
+         the first such packet a connection matches only rules without `mark`",
     ),
     required("remedy", REMEDY, "What is done for its connections", "remedy = \"none\""),
 ];
@@ -183,7 +183,7 @@ pub(super) static LIMITS: &[Key] = &[
         "copied",
         Shape::Rate,
         "1 Gbit/s",
-        "Data that is copied as it leaves a LAN interface; where more passes, only headers are",
+        "Above this rate of a LAN interface only headers are copied, so that nothing is cached or retransmitted",
     ),
     optional(
         "subscribers",

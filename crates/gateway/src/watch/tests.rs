@@ -356,8 +356,10 @@ fn a_capture_that_is_ended_has_whole_packets_only() {
 #[test]
 fn a_capture_of_nothing_leaves_nothing_behind() {
     let asked = Asked::new();
-    let short =
-        CaptureRequest { span: Span::from_millis(500), ..request(Filter::Mobile(key().mobile.ip())) };
+    let short = CaptureRequest {
+        span: Span::from_millis(500),
+        ..request(Filter::Mobile(key().mobile.ip()))
+    };
     let mut reader = capture(&asked.path(), short).expect("runs");
     let mut taps = Taps::default();
     taps.renew(&asked.shared);
