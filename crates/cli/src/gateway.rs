@@ -113,7 +113,7 @@ pub(crate) struct ConfigArguments {
     /// How fast that queue is emptied (20mbit): a little less than what the link behind it can do; or auto
     ///
     /// With `auto` the rate follows the link, by the acknowledgments of the mobile hosts, between --rate-min and --rate-max.
-    #[arg(long, value_name = "RATE|auto", requires = "queue", requires = "wan", add = ArgValueCompleter::new(completions::rates))]
+    #[arg(long, value_name = "RATE", requires = "queue", requires = "wan", add = ArgValueCompleter::new(completions::rates))]
     rate: Option<String>,
     /// The lowest rate of --rate auto
     #[arg(long, value_name = "RATE", requires = "rate")]

@@ -101,6 +101,13 @@ impl Following {
         }
     }
 
+    /// Begins anew, with nothing outstanding: the interface was gone, and may have another link now.
+    pub(super) fn restart(&mut self, now: Time) {
+        self.meter = LinkMeter::new(now);
+        self.control = RateControl::new(self.stats.follow.limits);
+        self.decide_at = now + RateControl::EVERY;
+    }
+
     /// Records a packet that was handed to the interface.
     pub(super) fn depart(&mut self, now: Time, packet: &Packet) {
         self.meter.depart(now, packet);
@@ -154,5 +161,99 @@ impl Following {
         if changes.len() > KEPT {
             changes.pop_front();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackord_path::registry::{QueueChoice, QueuePlace};
+    use ackord_units::{Choice, RandomStream};
+    use ackord_wire::{Ecn, Flags, FlowId, IpVersion, NodeId, Segment, Side};
+
+    const START: Rate = Rate::from_mbits_per_sec(8);
+
+    fn following(decisions: Decisions) -> (Following, Shaper) {
+        let limits = RateLimits {
+            min: Rate::from_mbits_per_sec(1),
+            max: Rate::from_mbits_per_sec(64),
+            start: START,
+        };
+        let context = QueuePlace {
+            rate: START,
+            delay: Span::ZERO,
+            flow_named: &|_| None,
+            stream: RandomStream::for_element(1, "queue"),
+        };
+        let queue = QueueChoice::named("drop-tail").expect("listed");
+        let queue = queue.config().build(&context).expect("it names no flows");
+        (Following::new(Time::ZERO, Follow { limits, decisions }), Shaper::new(queue, START))
+    }
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    fn packet(from: Side, segment: Segment) -> Packet {
+        Packet {
+            flow: FlowId(1),
+            from,
+            src: NodeId(0),
+            dst: NodeId(1),
+            ip: IpVersion::V4,
+            ecn: Ecn::NotEct,
+            ip_len: 40 + segment.payload_len,
+            tag: 0,
+            tcp: Some(segment),
+        }
+    }
+
+    /// A packet per millisecond up to `until`, of which each is acknowledged after 20 ms, up to `acknowledged`.
+    fn run(
+        following: &mut Following,
+        shaper: &mut Shaper,
+        millis: std::ops::Range<u64>,
+        acknowledged: u64,
+    ) {
+        for now in millis {
+            let seq = |number: u64| ackord_units::Seq(1) + (number * 1_460) as u32;
+            let (flags, payload_len) = (Flags::ACK, 1_460);
+            let data = Segment { seq: seq(now), flags, payload_len, ..Segment::default() };
+            following.depart(at(now), &packet(Side::Server, data));
+            if now >= 20 && now < acknowledged {
+                let ack = Segment { ack: seq(now - 19), flags, ..Segment::default() };
+                following.arrive(at(now), &packet(Side::Client, ack));
+            }
+            following.decide(at(now), shaper);
+        }
+    }
+
+    #[test]
+    fn sets_the_rate_or_reports_what_it_would_be() {
+        for (decisions, is_applied) in [(Decisions::Apply, true), (Decisions::Report, false)] {
+            let (mut following, mut shaper) = following(decisions);
+            run(&mut following, &mut shaper, 0..1_500, 1_500);
+            assert_eq!(shaper.rate() > START, is_applied);
+            assert!(following.stats.last.expect("decisions").rate > START);
+            assert_eq!(following.stats.counts.iter().sum::<u64>(), 37);
+            // All raises are one change of the log.
+            let raises =
+                following.stats.changes.iter().filter(|one| one.last.reason == RateReason::Raise);
+            assert_eq!(raises.count(), 1, "{:?}", following.stats.changes);
+        }
+    }
+
+    #[test]
+    fn begins_anew_with_nothing_outstanding_after_its_interface_was_gone() {
+        let (mut following, mut shaper) = following(Decisions::Apply);
+        run(&mut following, &mut shaper, 0..600, 200);
+        let stalls = following.stats.counts[RateReason::Stall as usize];
+        assert!(stalls > 0, "nothing was acknowledged for 400 ms");
+        following.restart(at(5_000));
+        for now in 5_001..5_400 {
+            following.decide(at(now), &mut shaper);
+        }
+        assert_eq!(following.stats.counts[RateReason::Stall as usize], stalls);
+        assert_eq!(shaper.rate(), START);
     }
 }

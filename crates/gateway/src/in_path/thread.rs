@@ -107,6 +107,9 @@ impl Thread {
             let at = monotonic();
             held.discard(at, |drops, gone| drops.interface_gone += gone);
             held.shaper.unblock(at);
+            if let Some(following) = &mut held.following {
+                following.restart(at);
+            }
             held.stats.state = InPathState::Waiting(error.to_string());
             held.stats.attached = None;
             self.tell(&mut held);
