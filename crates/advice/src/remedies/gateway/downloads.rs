@@ -3,7 +3,7 @@
 use super::transmissions::{Transmission, transmissions};
 use crate::remedies::facts::capacity;
 use crate::remedies::model::Place;
-use ackord_diagnose::{ArtefactKind, Cause, Connection, PointKind, Trace};
+use ackord_diagnose::{ArtefactKind, Cause, Connection, Point, PointKind, Trace};
 use ackord_live::Direction;
 use ackord_measure::stats::quantile;
 use std::collections::BTreeMap;
@@ -135,8 +135,13 @@ impl Download {
             air_s,
             mss,
             window: (bound >= BOUND * connection.duration_s).then_some(window),
-            capacity: capacity(trace, Some(Place::Router), Direction::Download, mss)
-                .map(|(rate, _)| rate),
+            capacity: capacity(
+                &outside_recovery(trace),
+                Some(Place::Router),
+                Direction::Download,
+                mss,
+            )
+            .map(|(rate, _)| rate),
             rate: connection.path.rate_bit_s.unwrap_or(0.0),
             sent: transmissions(trace, air_s, mss as u64),
         })
@@ -146,6 +151,22 @@ impl Download {
     pub(super) fn bytes(&self) -> u64 {
         self.sizes.iter().sum()
     }
+}
+
+/// Returns a trace without the acknowledgments during recoveries. A retransmission that fills a hole has one or two
+/// packets acknowledged that arrived before, so that trains of these show a multiple of the link's rate.
+fn outside_recovery(trace: &Trace) -> Trace {
+    let (mut highest, mut until) = (0, 0);
+    let is_outside = |point: &&Point| {
+        match point.kind {
+            PointKind::Data => highest = highest.max(point.to),
+            PointKind::Retransmission | PointKind::OutOfOrder => until = highest,
+            PointKind::Ack | PointKind::Sack => return point.from > until,
+        }
+        true
+    };
+    let points = trace.points.iter().filter(is_outside).copied().collect();
+    Trace { connection: trace.connection, points, reverse: Vec::new() }
 }
 
 /// The responses of a connection: a new one begins with the first data after a request, or after a pause, when

@@ -127,7 +127,7 @@ pub enum NoForecast {
     /// The model does not behave as was observed.
     #[error(
         "no model fits: with {control}, the best, downloads take {percent:+.0} % longer than those observed, and \
-         {MOST_OFF_PERCENT} % are allowed"
+         {MOST_OFF_PERCENT} % are allowed: observe for longer"
     )]
     BadFit {
         /// How much longer they take, percent.

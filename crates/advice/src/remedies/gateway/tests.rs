@@ -165,6 +165,14 @@ fn a_train_that_was_put_together_counts_packet_by_packet() {
 }
 
 #[test]
+fn recoveries_do_not_show_twice_the_rate_of_the_link() {
+    // A short queue drops every second packet of a slow start, and each retransmission has two acknowledged.
+    let short = Link { queue: 26.0, ..link(3e6, 0.008) };
+    let found = of(&short, CUBIC, (6, 400_000)).expect("a forecast");
+    assert!((2.8e6..3.3e6).contains(&found.link.rate_bit_s), "{found:?}");
+}
+
+#[test]
 fn a_fade_lasts_from_the_first_loss_to_the_last_and_at_most_to_what_arrived_next() {
     let mut one = download(0.0, 1_000_000);
     let sent = |t: f64, lost: bool| super::transmissions::Transmission {
