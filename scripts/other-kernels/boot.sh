@@ -26,7 +26,7 @@ boot() {
     # Several may run at the same time.
     disk=$work/$1.qcow2
     result=$work/$1.tar
-    qemu-img create -q -f qcow2 -F raw -b "$PWD/$work/root.ext4" "$disk"
+    qemu-img create -q -f qcow2 -F raw -b "$PWD/$image" "$disk"
     truncate -s 0 "$result"
     truncate -s 64M "$result"
     began=$(date +%s)

@@ -64,7 +64,9 @@ fn jiffy() -> Option<Span> {
 /// Returns how many jiffies a second of this kernel has (CONFIG_HZ); 0 if unknown.
 #[cfg_attr(not(feature = "bpf"), allow(dead_code, reason = "only the programs use it"))]
 pub(crate) fn jiffies_per_second() -> u32 {
-    jiffy().map_or(0, |jiffy| (1_000_000_000 + jiffy.as_nanos() / 2).div_euclid(jiffy.as_nanos()) as u32)
+    jiffy().map_or(0, |jiffy| {
+        (1_000_000_000 + jiffy.as_nanos() / 2).div_euclid(jiffy.as_nanos()) as u32
+    })
 }
 
 /// Returns the shortest bound of delayed acknowledgments that this kernel takes: two jiffies (TCP_TIMEOUT_MIN).
@@ -94,7 +96,11 @@ fn circumstances() -> Vec<Finding> {
         .map(|value| format!("net.ipv4.tcp_pingpong_thresh = {}", value.trim_end()))
         .map_err(|_| "this kernel has no net.ipv4.tcp_pingpong_thresh".to_owned());
     vec![
-        Finding::new("kernel", Ok(release.trim_end().to_owned()), "5.15 at least: docs/kernels-tested.md"),
+        Finding::new(
+            "kernel",
+            Ok(release.trim_end().to_owned()),
+            "5.15 at least: docs/kernels-tested.md",
+        ),
         Finding::needed(
             "BTF",
             btf,

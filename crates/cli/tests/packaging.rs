@@ -233,7 +233,8 @@ fn openwrt_starts_it_with_what_uci_says() {
     assert!(well, "{told}");
     let config = router.path("var/run/ackord/gateway.toml");
     assert!(told.contains(&format!("/usr/bin/ackord gateway run {}\n", text(&config))), "{told}");
-    for line in ["open gateway\n", "set respawn 3600 5 60\n", "set reload_signal HUP\n", "close\n"] {
+    for line in ["open gateway\n", "set respawn 3600 5 60\n", "set reload_signal HUP\n", "close\n"]
+    {
         assert!(told.contains(line), "{line} in {told}");
     }
     let written = router.written().expect("a configuration");

@@ -251,9 +251,16 @@ mod tests {
             let same = |one: &&Finding| one.what == what && one.interface.as_deref() == interface;
             findings.iter().find(same).unwrap_or_else(|| panic!("{what}: {findings:#?}"))
         };
-        for what in
-            ["kernel", "CAP_BPF", "TAP device", "bpf", "removal of ACKs", "TCX", "clsact", "real-time priority"]
-        {
+        for what in [
+            "kernel",
+            "CAP_BPF",
+            "TAP device",
+            "bpf",
+            "removal of ACKs",
+            "TCX",
+            "clsact",
+            "real-time priority",
+        ] {
             assert!(!of(what, None).reason.is_empty());
         }
         for what in ["link", "packet ring", "GRO", "LRO", "place"] {

@@ -71,15 +71,13 @@ mod tests {
     #[test]
     fn names_the_program_and_the_verifiers_last_line() {
         let reason = reason_in(VERIFIER).expect("there is one");
-        assert_eq!(
-            reason,
-            "the verifier refuses `told`: unknown func bpf_get_current_task#35"
-        );
+        assert_eq!(reason, "the verifier refuses `told`: unknown func bpf_get_current_task#35");
     }
 
     #[test]
     fn names_libbpfs_first_complaint_if_no_program_was_refused() {
-        let printed = "libbpf: kernel BTF is missing at '/sys/kernel/btf/vmlinux'\nlibbpf: failed\n";
+        let printed =
+            "libbpf: kernel BTF is missing at '/sys/kernel/btf/vmlinux'\nlibbpf: failed\n";
         let reason = reason_in(printed).expect("there is one");
         assert_eq!(reason, "kernel BTF is missing at '/sys/kernel/btf/vmlinux'");
         assert_eq!(reason_in(""), None);

@@ -238,8 +238,10 @@ mod with_programs {
         match news {
             News::Began(config, undone) => {
                 service::tell_undone(undone);
-                let cgroup =
-                    config.cgroup.as_ref().map_or("all processes".into(), |path| path.to_string_lossy());
+                let cgroup = config
+                    .cgroup
+                    .as_ref()
+                    .map_or("all processes".into(), |path| path.to_string_lossy());
                 tracing::info!(%cgroup, by = config.by.name(), "following connections of {cgroup}; `ackord agent status` shows what it does");
             }
             News::StandsAside(why) => tracing::warn!(why, "only observes: {why}"),
@@ -260,12 +262,21 @@ mod with_programs {
                 match standing {
                     Standing::AtWork { .. } => {
                         tracing::info!(application, lever, "{lever} begins for {application}");
-                    },
+                    }
                     Standing::Withdrawn { why, .. } => {
                         let why = why.told();
-                        tracing::warn!(application, lever, why, "{lever} is withdrawn for {application}: {why}");
+                        tracing::warn!(
+                            application,
+                            lever,
+                            why,
+                            "{lever} is withdrawn for {application}: {why}"
+                        );
                     }
-                    _ => tracing::info!(application, lever, "{lever} is observed again for {application}"),
+                    _ => tracing::info!(
+                        application,
+                        lever,
+                        "{lever} is observed again for {application}"
+                    ),
                 }
             }
             News::Trouble(what) => tracing::warn!(what, "{what}"),

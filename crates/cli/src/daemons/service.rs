@@ -106,7 +106,9 @@ mod tests {
     #[test]
     fn logs_a_repeated_message_again_after_ten_minutes() {
         let mut repeats = Repeats::default();
-        let logged = |repeats: &mut Repeats, at| repeats.is_new("no space left", Time::ZERO + Span::from_secs(at));
+        let logged = |repeats: &mut Repeats, at| {
+            repeats.is_new("no space left", Time::ZERO + Span::from_secs(at))
+        };
         let times: Vec<u64> = (0..1_300).filter(|at| logged(&mut repeats, *at)).collect();
         assert_eq!(times, [0, 600, 1_200]);
         assert!(repeats.is_new("another", Time::ZERO + Span::from_secs(1_300)));

@@ -4,12 +4,12 @@ use crate::console::Console;
 use crate::daemons::WarnedArguments;
 use crate::daemons::standing::{self, ShownArguments, estimate, section};
 use crate::errors::Failure;
+use ackord_gateway::SOCKET;
+use ackord_gateway::config::GatewayConfig;
 use ackord_gateway::watch::{
     self, Change, ClassStatus, Compared, DelayStatus, FlowStatus, QueueState, QueueStatus,
     Severity, Standing, Status,
 };
-use ackord_gateway::SOCKET;
-use ackord_gateway::config::GatewayConfig;
 use ackord_report::document::{Block, Cell, Document, Section, Table};
 use ackord_report::table;
 use ackord_units::Span;
