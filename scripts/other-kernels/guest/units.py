@@ -101,6 +101,10 @@ def agent_works():
     until("no findings", lambda: "late.service" not in health(current("agent")))
     took = [exchange(PORT, False) for _ in range(12)]
     keep("agent-late.json", json.dumps(current("agent"), indent=1))
+    with open("/result/agent-probe.json") as file:
+        nodelay = next(one for one in json.load(file) if one["what"] == "nodelay")
+    if not nodelay["is_there"]:
+        raise Lacking(f"it follows late.service, and cannot treat it; the probe: {nodelay['found']}")
     if took[0] < STALLED_MS or sorted(took[-5:])[2] > TREATED_MS:
         raise Failed(f"exchanges took {took} ms")
     return f"{took[0]:.1f} ms per exchange, {sorted(took[-5:])[2]:.1f} ms treated"
