@@ -33,7 +33,7 @@ install_package() {
     cp "$1" "$top/payload/old.deb"
     dpkg-deb -R "$1" "$new"
     sed -i 's/^\(Version: .*\)$/\1+1/' "$new/DEBIAN/control"
-    dpkg-deb --root-owner-group -Zgzip -z1 -b "$new" "$top/payload/new.deb" >/dev/null
+    dpkg-deb --root-owner-group -Znone -b "$new" "$top/payload/new.deb" >/dev/null
     rm -rf "$new"
     cp "$here"/guest/*.py "$top/payload/"
     # `make package` has installed clang; without it that check is left out.
