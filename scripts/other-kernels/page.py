@@ -43,7 +43,7 @@ def cell(text):
 
 def main(folder):
     names = sorted((one for one in os.listdir(folder) if os.path.exists(f"{folder}/{one}/results.tsv")), key=version)
-    results = {name: {tuple(row[:2]): row[2:] for row in rows(f"{folder}/{name}/results.tsv")} for name in names}
+    results = {name: {tuple(row[:2]): (row[2:] + [""])[:2] for row in rows(f"{folder}/{name}/results.tsv")} for name in names}
     guests = {name: dict(rows(f"{folder}/{name}/guest.tsv")) for name in names}
     checks = []
     for name in names:
