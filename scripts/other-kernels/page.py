@@ -14,7 +14,7 @@ acceleration unless stated. Written by
 make other-kernels
 ```
 
-which fetches the kernels by apt, and takes about ten minutes on an idle machine with two cores. A kernel that cannot be \
+which fetches the kernels by apt. A kernel that cannot be \
 fetched is skipped.
 
 | mark | meaning |
