@@ -255,6 +255,8 @@ other-kernels)
     need cpio cpio
     need busybox busybox-static
     need depmod kmod
+    need xz xz-utils
+    need zstd zstd
     need dpkg-deb dpkg
     need python3 python3
     install_missing

@@ -25,7 +25,7 @@ skip() {
 }
 
 [ "$(uname -m)" = x86_64 ] || skip "the kernels are those of x86_64"
-for tool in qemu-system-x86_64 qemu-img mmdebstrap mke2fs cpio busybox depmod apt-get dpkg-deb python3; do
+for tool in qemu-system-x86_64 qemu-img mmdebstrap mke2fs cpio busybox depmod xz zstd apt-get dpkg-deb python3; do
     command -v "$tool" >/dev/null 2>&1 || [ -x "/usr/sbin/$tool" ] || skip "no $tool: scripts/install.sh other-kernels"
 done
 [ "$(id -u)" -eq 0 ] || skip "the root file system is made by root"
@@ -34,6 +34,9 @@ deb=$(ls out/package/ackord_*.deb 2>/dev/null | tail -n 1)
 
 PATH=$PATH:/usr/sbin:/sbin
 mkdir -p "$work" "$out"
+# Of this run, so that several may run at the same time.
+image=$work/root.$$.ext4
+trap 'rm -f "$image"' EXIT
 # shellcheck source=scripts/other-kernels/apt.sh
 . "$here/apt.sh"
 # shellcheck source=scripts/other-kernels/images.sh

@@ -26,7 +26,7 @@ boot() {
     # Several may run at the same time.
     disk=$work/$1.qcow2
     result=$work/$1.tar
-    qemu-img create -q -f qcow2 -F raw -b "$PWD/$work/root.ext4" "$disk"
+    qemu-img create -q -f qcow2 -F raw -b "$PWD/$image" "$disk"
     truncate -s 0 "$result"
     truncate -s 64M "$result"
     began=$(date +%s)
@@ -43,6 +43,9 @@ boot() {
     tar -C "$out/$1" -xf "$result" 2>/dev/null || true
     rm -f "$result"
     results=$out/$1/results.tsv
+    # A guest that did not end in time has left its results on the console only.
+    [ -s "$results" ] || tr -d '\r' <"$out/$1/console.log" |
+        sed -n 's/^\[ *[0-9.]*\] python3\[[0-9]*\]: \[ *[0-9.]* s\] //p' >"$results"
     printf 'release\t%s\npackage\t%s\naccelerator\t%s\nseconds\t%s\n' \
         "$release" "$(cat "$folder/version")" "$accelerator" "$took" >"$out/$1/guest.tsv"
     [ -s "$results" ] || {

@@ -21,19 +21,20 @@ make_root() {
 }
 
 # install_package DEB: the root file system with the package installed, its units enabled and the smoke test in
-# /payload, as `$work/root.ext4`; beside them the package with a higher version and the same contents.
+# /payload, as `$image`; beside them the package with a higher version and the same contents.
 install_package() {
-    top=$work/root
+    top=$work/root.$$
+    new=$work/new.$$
     rm -rf "$top"
     mkdir -p "$top"
     tar -C "$top" --exclude=./dev/* -xf "$work/root.tar"
     prepare_root "$top"
-    mkdir -p "$top/payload" "$work/new"
+    mkdir -p "$top/payload" "$new"
     cp "$1" "$top/payload/old.deb"
-    dpkg-deb -R "$1" "$work/new"
-    sed -i 's/^\(Version: .*\)$/\1+1/' "$work/new/DEBIAN/control"
-    dpkg-deb --root-owner-group -Zgzip -z1 -b "$work/new" "$top/payload/new.deb" >/dev/null
-    rm -rf "$work/new"
+    dpkg-deb -R "$1" "$new"
+    sed -i 's/^\(Version: .*\)$/\1+1/' "$new/DEBIAN/control"
+    dpkg-deb --root-owner-group -Znone -b "$new" "$top/payload/new.deb" >/dev/null
+    rm -rf "$new"
     cp "$here"/guest/*.py "$top/payload/"
     # `make package` has installed clang; without it that check is left out.
     clang -O2 -target bpf -idirafter "/usr/include/$(gcc -print-multiarch 2>/dev/null)" -c "$here/guest/foreign.c" \
@@ -46,8 +47,7 @@ install_package() {
         cp "$here"/guest/*.toml "$top/etc/ackord/"
         systemctl --root="$top" enable ackord-gateway ackord-agent
     } >"$work/install.log" 2>&1
-    rm -f "$work/root.ext4"
-    mke2fs -q -t ext4 -d "$top" "$work/root.ext4" 1500M
+    mke2fs -q -t ext4 -d "$top" "$image" 1500M >"$work/mke2fs.log" 2>&1
     rm -rf "$top"
 }
 
@@ -71,7 +71,7 @@ prepare_root() {
 make_initramfs() {
     folder=$work/$1
     release=$(cat "$folder/release")
-    top=$work/initramfs
+    top=$work/initramfs.$$
     rm -rf "$top"
     mkdir -p "$top/bin" "$top/lib/modules/$release"
     cp "$(command -v busybox)" "$top/bin/busybox"
@@ -79,18 +79,23 @@ make_initramfs() {
     : >"$top/boot-modules"
     for module in $BOOT_MODULES $MODULES; do
         modprobe -d "$PWD/$folder" -S "$release" --show-depends "$module" 2>/dev/null || true
-    done | awk '$1 == "insmod" && !seen[$2]++ {print $2}' >"$work/modules.list"
+    done | awk '$1 == "insmod" && !seen[$2]++ {print $2}' >"$work/modules.$$"
     while read -r file; do
         inside=lib/modules/$release/${file#*/lib/modules/"$release"/}
         mkdir -p "$top/$(dirname "$inside")"
-        cp "$file" "$top/$inside"
+        # Busybox loads no compressed ones.
+        case $file in
+        *.xz) inside=${inside%.xz} && xz -dc "$file" >"$top/$inside" ;;
+        *.zst) inside=${inside%.zst} && zstd -qdc "$file" >"$top/$inside" ;;
+        *) cp "$file" "$top/$inside" ;;
+        esac
         case $file in */net/*) ;; *) echo "/$inside" >>"$top/boot-modules" ;; esac
-    done <"$work/modules.list"
+    done <"$work/modules.$$"
     # As a kernel's package does.
     mkdir -p "$top/boot"
     cp "$folder/boot/config-$release" "$top/boot/" 2>/dev/null || true
     cp "$folder/lib/modules/$release"/modules.builtin* "$folder/lib/modules/$release"/modules.order "$top/lib/modules/$release/" 2>/dev/null || true
     depmod -b "$top" "$release"
     (cd "$top" && find . | cpio -o -H newc 2>/dev/null) | gzip -1 >"$folder/initramfs.gz"
-    rm -rf "$top" "$work/modules.list"
+    rm -rf "$top" "$work/modules.$$"
 }

@@ -14,7 +14,7 @@ acceleration unless stated. Written by
 make other-kernels
 ```
 
-which fetches the kernels by apt, and takes about ten minutes on an idle machine with two cores. A kernel that cannot be \
+which fetches the kernels by apt. A kernel that cannot be \
 fetched is skipped.
 
 | mark | meaning |
@@ -43,7 +43,7 @@ def cell(text):
 
 def main(folder):
     names = sorted((one for one in os.listdir(folder) if os.path.exists(f"{folder}/{one}/results.tsv")), key=version)
-    results = {name: {tuple(row[:2]): row[2:] for row in rows(f"{folder}/{name}/results.tsv")} for name in names}
+    results = {name: {tuple(row[:2]): (row[2:] + [""])[:2] for row in rows(f"{folder}/{name}/results.tsv")} for name in names}
     guests = {name: dict(rows(f"{folder}/{name}/guest.tsv")) for name in names}
     checks = []
     for name in names:

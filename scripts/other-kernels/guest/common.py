@@ -112,9 +112,9 @@ class Process:
 def marks():
     """What a daemon may change in this kernel: programs, filters, queues, rules, routes, devices and sysctls."""
     programs = json.loads(run("bpftool", "-j", "prog", "show") or "[]")
-    # systemd's own come and go with units.
+    # systemd's own come and go with units; the kernel has one for input devices.
     names = [f"program {one['type']} {one.get('name', '')}" for one in programs
-             if not one.get("name", "").startswith("sd_") and one["type"] != "cgroup_device"]
+             if not one.get("name", "").startswith(("sd_", "hid_")) and one["type"] != "cgroup_device"]
     lines = names + run("ip", "rule").splitlines() + run("ip", "-6", "rule").splitlines()
     lines += [f"route {line}" for line in run("ip", "route", "show", "table", "all").splitlines()]
     for path in glob.glob("/sys/class/net/*"):

@@ -8,4 +8,4 @@ __attribute__((section("sockops"), used)) int foreign(struct bpf_sock_ops *ops)
 	return 1;
 }
 
-__attribute__((section("license"), used)) char license[] = "GPL";
+__attribute__((section("license"), used)) char LICENSE[] = "GPL";
