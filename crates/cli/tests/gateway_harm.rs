@@ -272,7 +272,7 @@ fn a_remedy_made_harmful_on_purpose_stands_down_and_what_it_harmed_recovers() {
         let health = after[0]["health"].as_array().expect("a list");
         let says = |one: &Value| one["what"].as_str().expect("words").contains("stood down");
         assert!(health.iter().any(says), "{health:?}");
-        assert!(outcome.log.contains("the remedy stands down"), "{told}");
+        assert!(outcome.log.contains("the remedy of rule default stands down"), "{told}");
         // From then on it is as if there was none.
         for said in after {
             assert_eq!(standing(said), "stood-down", "{told}");
