@@ -5,9 +5,11 @@ use crate::errors::Failure;
 use ackord_daemon::sandbox::{Confined, SandboxError};
 use ackord_daemon::{Undone, Wishes, logs};
 use ackord_scenario::Errors;
+#[cfg(any(feature = "agent", test))]
 use ackord_units::{Span, Time};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+#[cfg(any(feature = "agent", test))]
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -38,11 +40,13 @@ pub(crate) fn tell_warnings(warnings: &Errors, console: &Console) {
 }
 
 /// Suppresses messages that a daemon repeats, once a second perhaps, while something lasts.
+#[cfg(any(feature = "agent", test))]
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
     last: BTreeMap<String, Time>,
 }
 
+#[cfg(any(feature = "agent", test))]
 impl Repeats {
     /// How long the same message is not logged again.
     const PAUSE: Span = Span::from_secs(600);

@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `mod.rs` | [`compare`]: the shapers over one trace |
+//! | `mod.rs` | `percentile`, `limits`: the shapers over one trace |
 //! | `run.rs` | one shaper over one trace |
 //! | `synthetic.rs` | [`synthetic`]: a trace drawn at random |
 //!
