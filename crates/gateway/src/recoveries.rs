@@ -7,8 +7,8 @@
 //! saved a retransmission restores five quarters of that, and passing data restores a tenth of its length. So no more is
 //! wasted than a quarter of what is saved, a tenth of the data that passed, and the credit that a connection begins with.
 //!
-//! Random loss of probability p needs 1/(1 - p) injections per recovery: a third of all segments may be lost. What is
-//! injected into an outage is lost and spends credit, which passing data restores afterwards.
+//! Random loss of probability p needs 1/(1 - p) injections per recovery: a third of all segments may be lost. Injections
+//! into an outage are lost and spend credit, which passing data restores afterwards.
 
 use ackord_units::Seq;
 use std::collections::VecDeque;
@@ -86,7 +86,7 @@ impl Recoveries {
         true
     }
 
-    /// Records that the sender itself sent the bytes from `start` to `end`: what was injected of them saved nothing.
+    /// Records that the sender itself sent the bytes from `start` to `end`: injections of these bytes saved nothing.
     pub fn sender_sent(&mut self, start: Seq, end: Seq) {
         self.passed_bytes += u64::from(end.since(start));
         let restored = self.passed_bytes / PASSED_PER_RESTORED;
@@ -199,7 +199,7 @@ mod tests {
                         revoked += before - recoveries.saved_bytes;
                     }
                 }
-                // What was revoked had been allowed before anybody could know.
+                // Revoked injections had been allowed before their D-SACK could arrive.
                 let allowed = CREDIT + passed / 10 + restored(recoveries.saved_bytes + revoked);
                 prop_assert!(recoveries.injected_bytes <= allowed);
             }

@@ -2,7 +2,7 @@
 
 use crate::names::By;
 use ackord_daemon::config::{
-    TurnsConfig, log_keys, metrics_keys, one_or_several, schema, span_or_never_schema,
+    log_keys, metrics_keys, one_or_several, schema, span_or_never_schema, turns_keys,
 };
 use ackord_scenario::format::{Key, Shape, optional, quantity, required};
 use ackord_units::Span;
@@ -220,23 +220,11 @@ pub(super) static PODS: &[Key] = &[
 ];
 
 /// Turns.
-pub(super) static TURNS: &[Key] = &[
-    optional(
-        "untreated",
-        Shape::Ratio,
-        super::AgentConfig::UNTREATED,
-        "The share of turns in which no connection has a setting, at most 50 %; 0 % leaves them at work all the time, and \
+pub(super) static TURNS: &[Key] = &turns_keys(
+    super::AgentConfig::UNTREATED,
+    "The share of turns in which no connection has a setting, at most 50 %; 0 % leaves them at work all the time, and \
          what they are worth to the host unknown",
-    ),
-    optional("length", Shape::Span, TurnsConfig::LENGTH, "How long a turn is"),
-    optional(
-        "settle",
-        Shape::Span,
-        TurnsConfig::SETTLE,
-        "How much of the beginning of a turn is left out, shorter than the turn: queues and windows are those of the turn \
-         before",
-    ),
-];
+);
 
 /// Metrics.
 pub(super) static METRICS: &[Key] = &metrics_keys("127.0.0.1:9470");

@@ -1,5 +1,6 @@
 //! Keys that the files of all daemons have, and the schemas of their values.
 
+use super::TurnsConfig;
 use ackord_scenario::format::{Key, Shape, optional, table};
 use serde_json::{Map, Value, json};
 
@@ -32,6 +33,21 @@ pub const fn log_keys(to: &'static str) -> [Key; 2] {
             "The least important messages that are written",
         ),
         optional("to", Shape::Words(&["auto", "stderr", "journald"]), "auto", to),
+    ]
+}
+
+/// Keys of a table `turns`: `share` is the default of `untreated`, and `untreated` describes it.
+pub const fn turns_keys(share: &'static str, untreated: &'static str) -> [Key; 3] {
+    [
+        optional("untreated", Shape::Ratio, share, untreated),
+        optional("length", Shape::Span, TurnsConfig::LENGTH, "How long a turn is"),
+        optional(
+            "settle",
+            Shape::Span,
+            TurnsConfig::SETTLE,
+            "The beginning of each turn that is not measured, because queues and windows are still those of the turn \
+             before; shorter than the turn",
+        ),
     ]
 }
 

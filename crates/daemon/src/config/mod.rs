@@ -12,7 +12,7 @@ mod keys;
 mod turns;
 
 pub use file::{ConfigFile, FromFile};
-pub use keys::{log_keys, metrics_keys, one_or_several, schema, span_or_never_schema};
+pub use keys::{log_keys, metrics_keys, one_or_several, schema, span_or_never_schema, turns_keys};
 pub use turns::{TurnsConfig, turns};
 
 use crate::logs::{LogConfig, LogLevel, LogTarget};

@@ -2,7 +2,9 @@
 //! from it.
 
 use super::read;
-use ackord_daemon::config::{log_keys, metrics_keys, one_or_several, schema, span_or_never_schema};
+use ackord_daemon::config::{
+    log_keys, metrics_keys, one_or_several, schema, span_or_never_schema, turns_keys,
+};
 use ackord_path::registry::{QueueChoice, whole};
 use ackord_scenario::format::{Key, Kind, Shape, optional, quantity, required};
 use ackord_units::{Choice, Rate, Span};
@@ -63,23 +65,11 @@ pub(super) static FILE: &[Key] = &[
 ];
 
 /// Turns.
-pub(super) static TURNS: &[Key] = &[
-    optional(
-        "untreated",
-        Shape::Ratio,
-        super::TurnsConfig::UNTREATED,
-        "The share of turns in which no connection gets a remedy, at most 50 %; 0 % leaves them at work all the \
+pub(super) static TURNS: &[Key] = &turns_keys(
+    super::TurnsConfig::UNTREATED,
+    "The share of turns in which no connection gets a remedy, at most 50 %; 0 % leaves them at work all the \
          time, and what they are worth to the link unknown",
-    ),
-    optional("length", Shape::Span, super::TurnsConfig::LENGTH, "How long a turn is"),
-    optional(
-        "settle",
-        Shape::Span,
-        super::TurnsConfig::SETTLE,
-        "The beginning of each turn that is not measured, because queues and windows are still those of the turn before; \
-         shorter than the turn",
-    ),
-];
+);
 
 /// A rule.
 pub(super) static RULE: &[Key] = &[

@@ -199,7 +199,8 @@ impl Engine {
             Heading::Mobile => (&mut connection.to_mobile, &mut connection.from_mobile),
             Heading::Fixed => (&mut connection.from_mobile, &mut connection.to_mobile),
         };
-        // Nobody waits for a FIN: a host that has left never acknowledges it. What is let pass is no evidence.
+        // A FIN without data is not counted: a host that has left never acknowledges it. Connections too fast to be
+        // followed give no evidence.
         if len > 0 && !segment.flags.contains(Flags::SYN) && !is_fast {
             own.sent(now, segment.seq, segment.seq + segment.payload_len);
         }

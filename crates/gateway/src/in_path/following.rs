@@ -15,13 +15,13 @@ const PAUSES: u32 = 10;
 /// How a queue follows the link behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Follow {
-    /// Between which rates.
+    /// Lowest, highest and first rate.
     pub limits: RateLimits,
-    /// What becomes of decisions.
+    /// Whether decisions are applied.
     pub decisions: Decisions,
 }
 
-/// What becomes of decisions.
+/// Whether decisions set the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decisions {
     /// They set the rate.
@@ -45,7 +45,7 @@ pub struct RateChange {
     pub last: RateDecision,
 }
 
-/// What following the link has led to.
+/// Decisions of a queue that follows its link: the last ones, and counts of all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FollowStats {
     /// How the link is followed.
@@ -78,7 +78,7 @@ impl Following {
             follow,
             last: None,
             delay: None,
-            counts: [0; 8],
+            counts: [0; RateReason::ALL.len()],
             changes: VecDeque::new(),
         };
         Following {

@@ -49,7 +49,7 @@ const OVERFLOWS: f64 = 0.2;
 /// Packets in an interval below which that share means nothing.
 const OVERFLOW_PACKETS: u32 = 10;
 
-/// Between which rates a shaper may follow its link.
+/// Rates between which a shaper may follow its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimits {
     /// The lowest rate.
@@ -68,7 +68,7 @@ impl RateLimits {
     }
 }
 
-/// Why a rate is what it is.
+/// Reason of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RateReason {
     /// Loaded, and the delay is near its baseline: a raise.
@@ -122,7 +122,7 @@ impl RateReason {
 pub struct RateDecision {
     /// The rate from now on.
     pub rate: Rate,
-    /// Why.
+    /// Its reason.
     pub reason: RateReason,
     /// The delay behind the shaper in this interval; `None` without a sample.
     pub delay: Option<Span>,
