@@ -147,11 +147,13 @@ mod world {
         /// By a command that ends with the program's name. Options become a file, as `check --print` writes it.
         pub(super) fn begin_by(command: Command, group: &Group, more: &[&str]) -> Agent {
             let (run, options): (Vec<&str>, Vec<&str>) =
-                more.iter().partition(|one| **one == "--adopt");
+                more.iter().partition(|one| ["--adopt", "--on-exit", "keep"].contains(*one));
             let mut check = Command::new(ACKORD);
             check.args(["agent", "check", "--cgroup"]).arg(&group.0).args(options).arg("--print");
-            let text = check.output().expect("it runs").stdout;
-            let text = String::from_utf8(text).expect("a file") + NO_METRICS;
+            let checked = check.output().expect("it runs");
+            // An empty file would mean all processes of this machine.
+            assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+            let text = String::from_utf8(checked.stdout).expect("a file") + NO_METRICS;
             let files = tempfile::tempdir().expect("a directory");
             fs::write(files.path().join(FILE), text).expect("ours");
             Agent::run(command, files, tempfile::tempdir().expect("a directory"), &run)

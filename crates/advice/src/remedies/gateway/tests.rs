@@ -120,10 +120,15 @@ fn capture_of_nothing() -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4, ..ProptestConfig::default() })]
 
-    /// Nothing is lost but by the link's own queue: no remedy gains.
+    /// Nothing is lost but by the link's own queue: no remedy gains. Downloads that end in slow start do not show the
+    /// link's rate; a model that is then too slow is refused.
     #[test]
     fn without_losses_nothing_is_gained(mbit in 4.0..40.0_f64, size in 50_000..600_000_u64) {
-        let found = of(&link(1e6 * mbit, 0.0), CUBIC, (6, size)).expect("a forecast");
+        let bandwidth_delay = 1e6 * mbit / 8.0 * 0.044;
+        let found = match of(&link(1e6 * mbit, 0.0), CUBIC, (6, size)) {
+            Err(NoForecast::BadFit { .. }) if (size as f64) < 2.0 * bandwidth_delay => return Ok(()),
+            found => found.expect("a forecast"),
+        };
         prop_assert!(found.nothing_to_gain(), "{:?}", found);
         prop_assert!(found.to_string().contains("nothing to gain here"));
         for one in &found.remedies {
